@@ -1,1 +1,3 @@
-//! One test binary.
+//! The one test binary: each module holds one tool or one concern.
+
+mod syntax_cases;

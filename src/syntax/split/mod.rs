@@ -1,1 +1,7 @@
-//! To be written.
+//! Stub.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    Inner,
+    Block,
+    Whole,
+}

@@ -1,0 +1,223 @@
+//! A grammar at run time: the parser pool of a language and what each node kind means to the matcher.
+//!
+//! The language table names kinds as text; here they become bit flags indexed by kind id, so that the
+//! flattener and the matcher never compare names. It knows no pattern.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Mutex, OnceLock};
+
+use crate::syntax::languages::{self, Language};
+
+/// What a node kind means, as bit flags.
+pub(crate) mod flag {
+    /// A named node.
+    pub const NAMED: u16 = 1;
+    /// A comment or other trivia: not part of the flat tree.
+    pub const TRIVIA: u16 = 1 << 1;
+    /// A string literal.
+    pub const STRING: u16 = 1 << 2;
+    /// A wrapper around a list or a body.
+    pub const LIST: u16 = 1 << 3;
+    /// A declarator with parts of its own.
+    pub const DECLARATOR: u16 = 1 << 4;
+    /// A separator between elements.
+    pub const SEPARATOR: u16 = 1 << 5;
+    /// The terminator of statements.
+    pub const TERMINATOR: u16 = 1 << 6;
+    /// An attribute or decorator that stands before what it belongs to.
+    pub const ATTACHED: u16 = 1 << 7;
+    /// An expression used as a statement.
+    pub const EXPRESSION_STATEMENT: u16 = 1 << 8;
+    /// A one-element list of this kind needs its trailing separator.
+    pub const TUPLE: u16 = 1 << 9;
+    /// An unnamed token that is one node for a metavariable.
+    pub const WORD: u16 = 1 << 10;
+    /// A closing bracket.
+    pub const CLOSER: u16 = 1 << 11;
+    /// A list of tokens that may be parsed again.
+    pub const TOKEN_TREE: u16 = 1 << 12;
+    /// May be the parent of such a list.
+    pub const TOKEN_TREE_PARENT: u16 = 1 << 13;
+    /// Text between elements: trivia when blank.
+    pub const TEXT: u16 = 1 << 14;
+    /// A body that may not be empty.
+    pub const NONEMPTY: u16 = 1 << 15;
+}
+
+/// The kind id of ERROR nodes.
+pub(crate) const ERROR_KIND: u16 = u16::MAX;
+
+/// A language ready to parse.
+pub struct Grammar {
+    /// The row of the table.
+    pub row: &'static Language,
+    /// The tree-sitter language.
+    pub(crate) language: tree_sitter::Language,
+    flags: Vec<u16>,
+    parsers: Mutex<Vec<tree_sitter::Parser>>,
+}
+
+impl Grammar {
+    fn new(row: &'static Language) -> Grammar {
+        let language = (row.grammar)();
+        let syntax = &row.syntax;
+        let flags = (0..language.node_kind_count())
+            .map(|id| {
+                let id = id as u16;
+                let name = language.node_kind_for_id(id).unwrap_or("");
+                let named = language.node_kind_is_named(id);
+                let mut bits = 0;
+                let mut set = |on: bool, bit: u16| {
+                    if on {
+                        bits |= bit;
+                    }
+                };
+                set(named, flag::NAMED);
+                set(
+                    (named && name.contains("comment")) || syntax.trivia.contains(&name),
+                    flag::TRIVIA,
+                );
+                set(syntax.tuples.contains(&name), flag::TUPLE);
+                if named {
+                    set(syntax.strings.contains(&name), flag::STRING);
+                    set(syntax.lists.contains(&name), flag::LIST);
+                    set(syntax.declarators.contains(&name), flag::DECLARATOR);
+                    set(syntax.attached.contains(&name), flag::ATTACHED);
+                    set(
+                        syntax.expression_statements.contains(&name),
+                        flag::EXPRESSION_STATEMENT,
+                    );
+                    set(syntax.text.contains(&name), flag::TEXT);
+                    set(syntax.nonempty.contains(&name), flag::NONEMPTY);
+                    if let Some(tokens) = &syntax.token_tree {
+                        set(tokens.kind == name, flag::TOKEN_TREE);
+                        set(tokens.parents.contains(&name), flag::TOKEN_TREE_PARENT);
+                    }
+                } else {
+                    set(syntax.separators.contains(&name), flag::SEPARATOR);
+                    set(syntax.terminator == Some(name), flag::TERMINATOR);
+                    set(matches!(name, ")" | "]" | "}" | ">"), flag::CLOSER);
+                }
+                set(syntax.words.contains(&name), flag::WORD);
+                bits
+            })
+            .collect();
+        Grammar {
+            row,
+            language,
+            flags,
+            parsers: Mutex::default(),
+        }
+    }
+
+    /// The flags of a kind.
+    #[inline]
+    pub(crate) fn flags(&self, kind: u16) -> u16 {
+        self.flags
+            .get(kind as usize)
+            .copied()
+            .unwrap_or(flag::NAMED)
+    }
+
+    /// Every kind that has a flag.
+    pub(crate) fn kinds_with(&self, bit: u16) -> Vec<u16> {
+        (0..self.flags.len() as u16)
+            .filter(|k| self.flags(*k) & bit != 0)
+            .collect()
+    }
+
+    /// The name of a kind.
+    pub(crate) fn kind_name(&self, kind: u16) -> &str {
+        if kind == ERROR_KIND {
+            return "ERROR";
+        }
+        self.language.node_kind_for_id(kind).unwrap_or("?")
+    }
+
+    /// Parses a text whole. `None` only when tree-sitter gives up, which it does on no input known.
+    pub(crate) fn parse(&self, source: &[u8]) -> Option<tree_sitter::Tree> {
+        self.with_parser(|parser| {
+            parser.set_included_ranges(&[]).ok()?;
+            parser.parse(source, None)
+        })
+    }
+
+    /// Parses only some byte ranges of a text, sorted and disjoint; positions stay those of the whole.
+    pub(crate) fn parse_ranges(
+        &self,
+        source: &[u8],
+        ranges: &[Range<usize>],
+    ) -> Option<tree_sitter::Tree> {
+        let mut row = 0;
+        let mut line_start = 0;
+        let mut at = 0;
+        // Columns matter to the scanners of layout languages, so each range gets its true point.
+        let mut point = |offset: usize| {
+            for newline in memchr::memchr_iter(b'\n', &source[at..offset]) {
+                row += 1;
+                line_start = at + newline + 1;
+            }
+            at = offset;
+            tree_sitter::Point::new(row, offset - line_start)
+        };
+        let ranges: Vec<tree_sitter::Range> = ranges
+            .iter()
+            .map(|r| tree_sitter::Range {
+                start_byte: r.start,
+                end_byte: r.end,
+                start_point: point(r.start),
+                end_point: point(r.end),
+            })
+            .collect();
+        self.with_parser(|parser| {
+            parser.set_included_ranges(&ranges).ok()?;
+            parser.parse(source, None)
+        })
+    }
+
+    fn with_parser<T>(&self, f: impl FnOnce(&mut tree_sitter::Parser) -> Option<T>) -> Option<T> {
+        let pooled = self.lock().pop();
+        let mut parser = match pooled {
+            Some(parser) => parser,
+            None => {
+                let mut parser = tree_sitter::Parser::new();
+                parser.set_language(&self.language).ok()?;
+                parser
+            }
+        };
+        let res = f(&mut parser);
+        self.lock().push(parser);
+        res
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<tree_sitter::Parser>> {
+        self.parsers.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+/// Every bundled grammar, each loaded on first use. The process owns one and lends it to every run.
+#[derive(Default)]
+pub struct Grammars {
+    loaded: HashMap<&'static str, OnceLock<Grammar>>,
+}
+
+impl Grammars {
+    /// The languages of this build, none of them loaded yet.
+    pub fn bundled() -> Grammars {
+        Grammars {
+            loaded: languages::ALL
+                .iter()
+                .map(|row| (row.id, OnceLock::new()))
+                .collect(),
+        }
+    }
+
+    /// The grammar of a row of the table.
+    pub fn grammar(&self, row: &'static Language) -> &Grammar {
+        self.loaded
+            .get(row.id)
+            .expect("every row of the table has a slot")
+            .get_or_init(|| Grammar::new(row))
+    }
+}

@@ -1,0 +1,520 @@
+//! The ladder: finds a rung whose scaffold takes the fragment, and the spelling of each metavariable.
+//!
+//! A fragment is never parsed bare: `dispose(x)` at the top level of a Dart file is a signature. Each
+//! rung puts text on both sides of it. A rung takes the fragment when the whole scaffolded text parses
+//! without an ERROR or MISSING node, no node crosses the fragment's edges (but for a supplied
+//! terminator), and the outermost node has a kind that the rung's row accepts (D13, D14). Metavariables
+//! are spelled by stand-ins; a form other than the bare identifier counts only where its text is
+//! exactly one node.
+
+use std::ops::Range;
+
+use crate::limits;
+use crate::syntax::grammar::{Grammar, flag};
+use crate::syntax::languages::{Accept, Context, Rung};
+use crate::syntax::metavar::{Meta, Piece};
+use crate::syntax::tree::Flat;
+
+/// A fragment that a rung took.
+pub(crate) struct Placed {
+    pub context: Context,
+    /// The scaffolded text.
+    pub text: String,
+    /// Where the fragment stands in it, a supplied terminator excluded.
+    pub fragment: Range<usize>,
+    /// One past the supplied terminator, or `fragment.end`.
+    pub extended_end: usize,
+    pub flat: Flat,
+    /// The stand-ins, in order: where each stands in `text`.
+    pub metas: Vec<(Meta, Range<usize>)>,
+    /// Node index of the root, or of the first root of a sequence.
+    pub roots: Vec<u32>,
+    /// Whether the fragment writes its own terminator after the last root.
+    pub wrote_terminator: bool,
+}
+
+/// Why a rung did not take the fragment.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Refusal {
+    /// The rung.
+    pub context: Context,
+    /// What was wrong, in words.
+    pub reason: String,
+}
+
+/// Tries one context; every scaffold of it in row order, first without and then with the terminator.
+pub(crate) fn place(
+    grammar: &Grammar,
+    pieces: &[Piece],
+    context: Context,
+) -> Result<Placed, Refusal> {
+    let syntax = &grammar.row.syntax;
+    let mut best: Option<Miss> = None;
+    let rungs: Vec<&Rung> = syntax
+        .rungs
+        .iter()
+        .filter(|r| r.context == context)
+        .collect();
+    if rungs.is_empty() {
+        return Err(Refusal {
+            context,
+            reason: format!("{} has no such place", grammar.row.id),
+        });
+    }
+    for terminator in [None, syntax.terminator] {
+        if terminator.is_none() && best.is_some() {
+            break;
+        }
+        for rung in &rungs {
+            match spell(grammar, pieces, rung, terminator.unwrap_or("")) {
+                Ok(placed) => return Ok(placed),
+                Err(miss) => {
+                    if best.as_ref().is_none_or(|b| miss.cost < b.cost) {
+                        best = Some(miss);
+                    }
+                }
+            }
+        }
+    }
+    Err(Refusal {
+        context,
+        reason: best.map_or_else(String::new, |m| m.reason),
+    })
+}
+
+struct Miss {
+    cost: usize,
+    reason: String,
+}
+
+/// Searches the spellings of the metavariables for one that the scaffold takes.
+///
+/// All of them bare first; then one form for all runs, one form for all; then each metavariable on its
+/// own, by descent on the cost of the parse. The search is bounded, so a hopeless fragment costs a
+/// hundred tiny parses per rung and not the power of its metavariables.
+fn spell(
+    grammar: &Grammar,
+    pieces: &[Piece],
+    rung: &Rung,
+    terminator: &str,
+) -> Result<Placed, Miss> {
+    let n_forms = grammar.row.syntax.forms.len();
+    let metas: Vec<&Meta> = pieces
+        .iter()
+        .filter_map(|p| match p {
+            Piece::Meta(m) => Some(m),
+            Piece::Text(_) => None,
+        })
+        .collect();
+    let mut tried = 0;
+    let mut attempt = |forms: &[usize]| {
+        tried += 1;
+        (tried <= limits::SPELLINGS_PER_RUNG)
+            .then(|| try_forms(grammar, pieces, rung, terminator, forms))
+    };
+    let mut current = vec![0; metas.len()];
+    let mut best = match attempt(&current) {
+        Some(Err(miss)) => miss,
+        Some(Ok(placed)) => return Ok(placed),
+        None => {
+            return Err(Miss {
+                cost: usize::MAX,
+                reason: String::new(),
+            });
+        }
+    };
+    let has_singles = metas.iter().any(|m| !m.run);
+    for all in [false, true] {
+        if (!all && !metas.iter().any(|m| m.run)) || (all && !has_singles) {
+            continue;
+        }
+        for form in 1..n_forms {
+            let forms: Vec<usize> = metas
+                .iter()
+                .map(|m| if all || m.run { form } else { 0 })
+                .collect();
+            match attempt(&forms) {
+                Some(Ok(placed)) => return Ok(placed),
+                Some(Err(miss)) => {
+                    if miss.cost < best.cost {
+                        best = miss;
+                        current = forms;
+                    }
+                }
+                None => return Err(best),
+            }
+        }
+    }
+    // Coordinate descent, from the best uniform spelling and then from all bare.
+    for start in [current.clone(), vec![0; metas.len()]] {
+        let mut current = start;
+        let mut cost = usize::MAX;
+        for _pass in 0..2 {
+            let before = current.clone();
+            for idx in 0..metas.len() {
+                let mut kept = current[idx];
+                for form in 0..n_forms {
+                    current[idx] = form;
+                    match attempt(&current) {
+                        Some(Ok(placed)) => return Ok(placed),
+                        Some(Err(miss)) => {
+                            if miss.cost < cost {
+                                cost = miss.cost;
+                                kept = form;
+                            }
+                            if miss.cost < best.cost {
+                                best = miss;
+                            }
+                        }
+                        None => return Err(best),
+                    }
+                }
+                current[idx] = kept;
+            }
+            if before == current {
+                break;
+            }
+        }
+    }
+    Err(best)
+}
+
+/// Spells the fragment with the given forms, parses it in the scaffold and checks it.
+fn try_forms(
+    grammar: &Grammar,
+    pieces: &[Piece],
+    rung: &Rung,
+    terminator: &str,
+    forms: &[usize],
+) -> Result<Placed, Miss> {
+    let syntax = &grammar.row.syntax;
+    let mut text = rung.before.to_owned();
+    let fragment_start = text.len();
+    let mut metas = Vec::new();
+    for piece in pieces {
+        match piece {
+            Piece::Text(t) => text.push_str(t),
+            Piece::Meta(meta) => {
+                let form = syntax.forms[forms[metas.len()]];
+                let start = text.len();
+                text.push_str(&form.replace("{}", &format!("zq{}x", metas.len())));
+                metas.push((meta.clone(), start..text.len()));
+            }
+        }
+    }
+    let fragment = fragment_start..text.len();
+    text.push_str(terminator);
+    let extended_end = text.len();
+    text.push_str(rung.after);
+    let gave_up = || Miss {
+        cost: usize::MAX - 1,
+        reason: "the parser gave up".to_owned(),
+    };
+    let tree = grammar.parse(text.as_bytes()).ok_or_else(gave_up)?;
+    if tree.root_node().has_error() {
+        return Err(describe_errors(grammar, &tree, &text, &fragment, &metas));
+    }
+    let flat = Flat::build(grammar, &tree, text.as_bytes());
+    let mut placed = Placed {
+        context: rung.context,
+        text,
+        fragment,
+        extended_end,
+        flat,
+        metas,
+        roots: Vec::new(),
+        wrote_terminator: false,
+    };
+    let inexact = placed
+        .metas
+        .iter()
+        .zip(forms)
+        .filter(|((_, range), form)| **form != 0 && !is_one_node(&placed.flat, range))
+        .count();
+    if inexact > 0 {
+        return Err(Miss {
+            cost: 1000 + inexact,
+            reason: "a stand-in is not one node".to_owned(),
+        });
+    }
+    find_roots(grammar, &mut placed, rung).map_err(|reason| Miss { cost: 10, reason })?;
+    Ok(placed)
+}
+
+fn is_one_node(flat: &Flat, range: &Range<usize>) -> bool {
+    let mut idx = 0;
+    'down: loop {
+        let node = flat.node(idx);
+        if node.start as usize == range.start && node.end as usize == range.end {
+            return true;
+        }
+        for child in flat.children(idx) {
+            let node = flat.node(child);
+            if node.start as usize <= range.start && node.end as usize >= range.end {
+                idx = child;
+                continue 'down;
+            }
+        }
+        return false;
+    }
+}
+
+/// Finds the nodes that the fragment stands for, or says why it stands for none.
+fn find_roots(grammar: &Grammar, placed: &mut Placed, rung: &Rung) -> Result<(), String> {
+    let flat = &placed.flat;
+    let (left, right) = trimmed(&placed.text, &placed.fragment);
+    let right_extended = if placed.extended_end > placed.fragment.end {
+        placed.extended_end
+    } else {
+        right
+    };
+    // Down to the smallest node that holds the whole fragment; an only child of equal range is entered
+    // as long as it is named and no metavariable.
+    let holds = |idx: u32| {
+        let n = flat.node(idx);
+        n.start as usize <= left && n.end as usize >= right
+    };
+    let is_meta = |idx: u32| {
+        let n = flat.node(idx);
+        placed
+            .metas
+            .iter()
+            .any(|(_, r)| r.start == n.start as usize && r.end == n.end as usize)
+    };
+    let fits = |idx: u32| {
+        let n = flat.node(idx);
+        n.start as usize == left && (n.end as usize == right || n.end as usize == right_extended)
+    };
+    let mut outermost: Option<u32> = None;
+    let mut idx = 0;
+    loop {
+        if outermost.is_none() && fits(idx) && idx != 0 {
+            outermost = Some(idx);
+        }
+        let child = flat.children(idx).find(|c| holds(*c));
+        match child {
+            Some(child)
+                if flat.node(child).flags & flag::NAMED != 0
+                    && !(fits(idx) && is_meta(child) && !is_list(flat, idx)) =>
+            {
+                idx = child;
+            }
+            _ => break,
+        }
+    }
+    let written_end = placed.text[..right].chars().next_back();
+    let terminator = grammar.row.syntax.terminator;
+    let ends_written = terminator.is_some_and(|t| placed.text[..right].ends_with(t))
+        && written_end.is_some()
+        && !placed.metas.iter().any(|(_, r)| r.end == right);
+    placed.wrote_terminator = ends_written;
+    if fits(idx) && !is_list(flat, idx) && idx != 0 {
+        let outer = outermost.unwrap_or(idx);
+        accepts(grammar, rung, flat, outer)?;
+        let mut root = idx;
+        if ends_written {
+            // An explicit terminator asks for the statement, also where the terminator is no part of
+            // the tree.
+            let mut at = outer;
+            loop {
+                if flat.node(at).flags & flag::EXPRESSION_STATEMENT != 0 {
+                    root = at;
+                    break;
+                }
+                if at == idx {
+                    break;
+                }
+                at += 1;
+            }
+        }
+        placed.roots = vec![root];
+        return Ok(());
+    }
+    // A sequence of siblings.
+    let inside: Vec<u32> = flat
+        .children(idx)
+        .filter(|c| {
+            let n = flat.node(*c);
+            (n.end as usize > left && (n.start as usize) < right_extended) || fits(*c)
+        })
+        .collect();
+    let crossing = inside.iter().any(|c| {
+        let n = flat.node(*c);
+        (n.start as usize) < left || n.end as usize > right_extended
+    });
+    let mut roots: Vec<u32> = inside;
+    // The terminators around a last statement are no elements of a sequence.
+    while roots.last().is_some_and(|c| {
+        let n = flat.node(*c);
+        n.flags & flag::NAMED == 0 && n.flags & (flag::TERMINATOR | flag::SEPARATOR) != 0
+    }) {
+        roots.pop();
+    }
+    let (Some(first), Some(last)) = (roots.first(), roots.last()) else {
+        return Err("the fragment holds no node".to_owned());
+    };
+    let starts = flat.node(*first).start as usize == left;
+    let last_end = flat.node(*last).end as usize;
+    let rest_is_terminator = placed.text[last_end.min(right)..right]
+        .chars()
+        .all(|c| c.is_whitespace() || terminator.is_some_and(|t| t.contains(c)));
+    if crossing || !starts || !rest_is_terminator {
+        return Err(format!(
+            "the fragment is only a part of a node ({})",
+            grammar.kind_name(flat.node(idx).kind)
+        ));
+    }
+    if roots.len() == 1 {
+        let only = roots[0];
+        if is_meta(only) {
+            return Err("the fragment is a bare metavariable".to_owned());
+        }
+        accepts(grammar, rung, flat, only)?;
+        let mut root = only;
+        if !ends_written {
+            while let Some(child) = flat.children(root).next()
+                && flat.node(child).next == flat.node(root).next
+                && flat.node(child).flags & flag::NAMED != 0
+                && flat.node(child).start == flat.node(root).start
+                && flat.node(child).end == flat.node(root).end
+                && !is_meta(child)
+            {
+                root = child;
+            }
+        }
+        placed.roots = vec![root];
+        return Ok(());
+    }
+    let sequences = matches!(
+        rung.context,
+        Context::Statement | Context::ClassMember | Context::Declaration
+    );
+    let all_named = roots
+        .iter()
+        .all(|c| flat.node(*c).flags & (flag::NAMED | flag::TERMINATOR | flag::SEPARATOR) != 0);
+    if !sequences || !all_named {
+        return Err(format!(
+            "the fragment is {} nodes side by side in {}",
+            roots.len(),
+            grammar.kind_name(flat.node(idx).kind)
+        ));
+    }
+    for root in &roots {
+        if flat.node(*root).flags & flag::NAMED != 0 {
+            accepts(grammar, rung, flat, *root)?;
+        }
+    }
+    placed.roots = roots;
+    Ok(())
+}
+
+fn is_list(flat: &Flat, idx: u32) -> bool {
+    flat.node(idx).flags & flag::LIST != 0
+}
+
+fn accepts(grammar: &Grammar, rung: &Rung, flat: &Flat, idx: u32) -> Result<(), String> {
+    let kind = grammar.kind_name(flat.node(idx).kind);
+    let taken = match rung.accepts {
+        Accept::Any => true,
+        Accept::Only(kinds) => kinds.contains(&kind),
+        Accept::Not(kinds) => !kinds.contains(&kind),
+    };
+    if taken {
+        Ok(())
+    } else {
+        Err(format!(
+            "it would be read as {kind}, which is no {}",
+            rung.context
+        ))
+    }
+}
+
+/// The fragment's range without white space at its edges.
+fn trimmed(text: &str, range: &Range<usize>) -> (usize, usize) {
+    let inner = &text[range.clone()];
+    let start = range.start + (inner.len() - inner.trim_start().len());
+    (start, start + inner.trim().len())
+}
+
+/// Turns the errors of a parse into a cost and a sentence about the first one.
+fn describe_errors(
+    grammar: &Grammar,
+    tree: &tree_sitter::Tree,
+    text: &str,
+    fragment: &Range<usize>,
+    metas: &[(Meta, Range<usize>)],
+) -> Miss {
+    let mut cost = 0;
+    let mut first: Option<String> = None;
+    let mut cursor = tree.walk();
+    'walk: loop {
+        let node = cursor.node();
+        if node.is_error() || node.is_missing() {
+            cost += 20 + (node.end_byte() - node.start_byte());
+            if first.is_none() {
+                let shown = shown_at(text, node.start_byte()..node.end_byte(), fragment, metas);
+                first = Some(if node.is_missing() {
+                    format!("'{}' is missing {shown}", node.kind())
+                } else {
+                    format!("syntax error {shown}")
+                });
+            }
+        }
+        if node.has_error() && cursor.goto_first_child() {
+            continue;
+        }
+        loop {
+            if cursor.goto_next_sibling() {
+                break;
+            }
+            if !cursor.goto_parent() {
+                break 'walk;
+            }
+        }
+    }
+    let _ = grammar;
+    Miss {
+        cost: cost + 20,
+        reason: first.unwrap_or_else(|| "syntax error".to_owned()),
+    }
+}
+
+/// Words for a place in the scaffolded text, in terms of what the user wrote.
+fn shown_at(
+    text: &str,
+    range: Range<usize>,
+    fragment: &Range<usize>,
+    metas: &[(Meta, Range<usize>)],
+) -> String {
+    if range.start >= fragment.end {
+        return "at the end of the pattern".to_owned();
+    }
+    let start = range.start.max(fragment.start);
+    let end = range.end.clamp(start, fragment.end);
+    let mut shown = restored(text, &(start..end), metas);
+    if shown.trim().is_empty() {
+        shown = restored(text, &(start..fragment.end), metas);
+    }
+    let shown: String = shown.trim().chars().take(40).collect();
+    format!("at `{}`", shown.replace('\n', "\\n"))
+}
+
+/// A slice of the scaffolded text with the stand-ins turned back into what the user wrote.
+pub(crate) fn restored(text: &str, range: &Range<usize>, metas: &[(Meta, Range<usize>)]) -> String {
+    let mut out = String::new();
+    let mut at = range.start;
+    for (meta, meta_range) in metas {
+        if meta_range.end <= at || meta_range.start >= range.end {
+            continue;
+        }
+        if meta_range.start > at {
+            out.push_str(text.get(at..meta_range.start).unwrap_or(""));
+        }
+        out.push_str(&meta.written());
+        at = meta_range.end;
+    }
+    if at < range.end {
+        out.push_str(text.get(at..range.end).unwrap_or(""));
+    }
+    out
+}

@@ -1,0 +1,408 @@
+//! The table of bundled languages: one row each, data only.
+//!
+//! A row says how files of the language are recognised, which grammar parses them, and what the
+//! pattern compiler needs to know that a grammar does not tell: the scaffolds of the ladder, the
+//! spellings of a metavariable, which tokens are trivia. It must not know how matching works.
+//! To add a language, add a file below `languages/` and a line in [`ALL`].
+
+#[cfg(feature = "all-languages")]
+mod bash;
+mod c;
+#[cfg(feature = "all-languages")]
+mod cpp;
+#[cfg(feature = "all-languages")]
+mod csharp;
+#[cfg(feature = "all-languages")]
+mod css;
+mod dart;
+#[cfg(feature = "all-languages")]
+mod elixir;
+#[cfg(feature = "all-languages")]
+mod go;
+#[cfg(feature = "all-languages")]
+mod haskell;
+#[cfg(feature = "all-languages")]
+mod hcl;
+#[cfg(feature = "all-languages")]
+mod html;
+#[cfg(feature = "all-languages")]
+mod java;
+mod javascript;
+#[cfg(feature = "all-languages")]
+mod json;
+#[cfg(feature = "all-languages")]
+mod jsx;
+#[cfg(feature = "all-languages")]
+mod kotlin;
+#[cfg(feature = "all-languages")]
+mod lua;
+#[cfg(feature = "all-languages")]
+mod nix;
+#[cfg(feature = "all-languages")]
+mod php;
+mod python;
+#[cfg(feature = "all-languages")]
+mod ruby;
+mod rust;
+#[cfg(feature = "all-languages")]
+mod scala;
+#[cfg(feature = "all-languages")]
+mod solidity;
+#[cfg(feature = "all-languages")]
+mod swift;
+#[cfg(feature = "all-languages")]
+mod toml;
+#[cfg(feature = "all-languages")]
+mod tsx;
+#[cfg(feature = "all-languages")]
+mod typescript;
+#[cfg(feature = "all-languages")]
+mod yaml;
+#[cfg(feature = "all-languages")]
+mod zig;
+
+use std::fmt;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+/// One bundled language: recognition, grammar and what patterns need to know.
+#[derive(Debug)]
+pub struct Language {
+    /// Canonical id, such as `rust`.
+    pub id: &'static str,
+    /// Other names that `-l` and `language` accept, such as `rs`.
+    pub aliases: &'static [&'static str],
+    /// File name extensions without the dot.
+    pub extensions: &'static [&'static str],
+    /// Whole file names, such as `PKGBUILD`.
+    pub file_names: &'static [&'static str],
+    /// Interpreter names of a `#!` line, without version digits, such as `python`.
+    pub interpreters: &'static [&'static str],
+    /// The pinned grammar.
+    pub grammar: fn() -> tree_sitter::Language,
+    /// What patterns need to know.
+    pub syntax: Syntax,
+}
+
+/// What the pattern compiler, the matcher and the rewriter need to know of a language.
+#[derive(Debug)]
+pub struct Syntax {
+    /// The ladder: scaffolds in the order of [`Context`]. Several entries of one context are tried in
+    /// row order.
+    pub rungs: &'static [Rung],
+    /// Spellings of a metavariable for the parser, in the order in which they are tried. `{}` is the
+    /// stand-in identifier (lower case). The first is the bare identifier `{}`.
+    pub forms: &'static [&'static str],
+    /// The terminator that the scaffold may supply where the fragment does not write it.
+    pub terminator: Option<&'static str>,
+    /// Whether that terminator may be absent from correct sources (JavaScript, Go, Kotlin...).
+    pub terminator_optional: bool,
+    /// Tokens that separate the elements of a list; a last one before the closing token, or at the end
+    /// of its parent, is trivia.
+    pub separators: &'static [&'static str],
+    /// How line and block comments begin.
+    pub comment_starts: &'static [&'static str],
+    /// Kinds that are comments or other trivia (line continuations). Kinds whose name contains
+    /// `comment` are trivia without being listed.
+    pub trivia: &'static [&'static str],
+    /// Kinds of an expression used as a statement (with or without its terminator).
+    pub expression_statements: &'static [&'static str],
+    /// Kinds that merely wrap a list or a body and have no brackets of their own (Go's
+    /// `expression_list`, Python's `block`): never one node for a metavariable, and absent where
+    /// the list is empty.
+    pub lists: &'static [&'static str],
+    /// Kinds that are never one node for `$NAME`: declarators with an initializer, pointer or
+    /// dimension of their own.
+    pub declarators: &'static [&'static str],
+    /// Kinds of string literals, quotes included.
+    pub strings: &'static [&'static str],
+    /// Kinds that stand before a node as siblings of it and belong to it (attributes, decorators).
+    pub attached: &'static [&'static str],
+    /// Kinds of list in which a trailing separator after the only element changes the meaning
+    /// (one-element tuples).
+    pub tuples: &'static [&'static str],
+    /// Named kinds that are text between elements: trivia where it is white space only (JSX, HTML).
+    pub text: &'static [&'static str],
+    /// Unnamed tokens that stand for a whole expression or type, and so are one node for `$NAME`.
+    pub words: &'static [&'static str],
+    /// What puts an expression in parentheses.
+    pub parentheses: Option<(&'static str, &'static str)>,
+    /// Kinds of body that must hold at least one statement, whatever the grammar says.
+    pub nonempty: &'static [&'static str],
+    /// The kind of a token list that is parsed again as code (the arguments of a Rust macro).
+    pub token_tree: Option<TokenTree>,
+}
+
+/// Where a grammar leaves code as a list of tokens, and how it is parsed again.
+#[derive(Debug)]
+pub struct TokenTree {
+    /// Kind of the token list, brackets included.
+    pub kind: &'static str,
+    /// Only below a parent of one of these kinds.
+    pub parents: &'static [&'static str],
+    /// Text around the content between the brackets, tried in order: the content must parse as whole
+    /// children of one node of the given kind.
+    pub scaffolds: &'static [(&'static str, &'static str, &'static str)],
+}
+
+/// A syntax row with nothing in it: rows are written as its updates.
+pub(crate) const PLAIN: Syntax = Syntax {
+    rungs: &[],
+    forms: &["{}"],
+    terminator: None,
+    terminator_optional: false,
+    separators: &[","],
+    comment_starts: &["//", "/*"],
+    trivia: &[],
+    expression_statements: &["expression_statement"],
+    lists: &[],
+    declarators: &[],
+    strings: &[],
+    attached: &[],
+    tuples: &[],
+    text: &[],
+    words: &[],
+    parentheses: None,
+    nonempty: &[],
+    token_tree: None,
+};
+
+/// A place in the grammar that a fragment is tried in: a scaffold on both sides of it.
+#[derive(Debug)]
+pub struct Rung {
+    /// Which rung of the ladder this is.
+    pub context: Context,
+    /// Text before the fragment.
+    pub before: &'static str,
+    /// Text after the fragment.
+    pub after: &'static str,
+    /// Which kinds the outermost node of the fragment may have here.
+    pub accepts: Accept,
+}
+
+/// Which node kinds a rung takes.
+#[derive(Debug)]
+pub enum Accept {
+    /// Every kind.
+    Any,
+    /// Only these kinds.
+    Only(&'static [&'static str]),
+    /// Every kind but these.
+    Not(&'static [&'static str]),
+}
+
+impl Rung {
+    /// A rung that takes every kind.
+    pub(crate) const fn new(context: Context, before: &'static str, after: &'static str) -> Rung {
+        Rung {
+            context,
+            before,
+            after,
+            accepts: Accept::Any,
+        }
+    }
+
+    /// The same rung, restricted to some kinds.
+    pub(crate) const fn only(mut self, kinds: &'static [&'static str]) -> Rung {
+        self.accepts = Accept::Only(kinds);
+        self
+    }
+
+    /// The same rung, closed to some kinds.
+    pub(crate) const fn not(mut self, kinds: &'static [&'static str]) -> Rung {
+        self.accepts = Accept::Not(kinds);
+        self
+    }
+}
+
+/// The rungs of the ladder, in the order in which they are tried (D14).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Context {
+    /// A statement, or an expression used as one.
+    #[serde(rename = "statement")]
+    Statement,
+    /// An expression.
+    #[serde(rename = "expression")]
+    Expression,
+    /// A member of a class body.
+    #[serde(rename = "class member")]
+    ClassMember,
+    /// A declaration at the top level of a file.
+    #[serde(rename = "declaration")]
+    Declaration,
+    /// A type.
+    #[serde(rename = "type")]
+    Type,
+    /// A parameter of a function.
+    #[serde(rename = "parameter")]
+    Parameter,
+    /// An arm of a `match`, a case of a `switch`.
+    #[serde(rename = "match arm")]
+    MatchArm,
+    /// A member of an object, dict or struct literal.
+    #[serde(rename = "object member")]
+    ObjectMember,
+    /// A decorator, annotation or attribute.
+    #[serde(rename = "decorator")]
+    Decorator,
+    /// An import.
+    #[serde(rename = "import")]
+    Import,
+}
+
+impl Context {
+    /// Every rung, in ladder order.
+    pub const ALL: [Context; 10] = [
+        Context::Statement,
+        Context::Expression,
+        Context::ClassMember,
+        Context::Declaration,
+        Context::Type,
+        Context::Parameter,
+        Context::MatchArm,
+        Context::ObjectMember,
+        Context::Decorator,
+        Context::Import,
+    ];
+
+    /// The name that users write and answers print.
+    pub fn name(self) -> &'static str {
+        match self {
+            Context::Statement => "statement",
+            Context::Expression => "expression",
+            Context::ClassMember => "class member",
+            Context::Declaration => "declaration",
+            Context::Type => "type",
+            Context::Parameter => "parameter",
+            Context::MatchArm => "match arm",
+            Context::ObjectMember => "object member",
+            Context::Decorator => "decorator",
+            Context::Import => "import",
+        }
+    }
+
+    /// Reads a rung's name or one of its aliases.
+    pub fn parse(name: &str) -> Option<Context> {
+        let name = name.trim().to_lowercase().replace(['_', '-'], " ");
+        let aliased = match name.as_str() {
+            "member" => "class member",
+            "arm" | "case" => "match arm",
+            "attribute" | "annotation" => "decorator",
+            other => other,
+        };
+        Context::ALL.into_iter().find(|c| c.name() == aliased)
+    }
+}
+
+impl fmt::Display for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Every bundled language, sorted by id.
+pub const ALL: &[&Language] = &[
+    #[cfg(feature = "all-languages")]
+    &bash::ROW,
+    &c::ROW,
+    #[cfg(feature = "all-languages")]
+    &cpp::ROW,
+    #[cfg(feature = "all-languages")]
+    &csharp::ROW,
+    #[cfg(feature = "all-languages")]
+    &css::ROW,
+    &dart::ROW,
+    #[cfg(feature = "all-languages")]
+    &elixir::ROW,
+    #[cfg(feature = "all-languages")]
+    &go::ROW,
+    #[cfg(feature = "all-languages")]
+    &haskell::ROW,
+    #[cfg(feature = "all-languages")]
+    &hcl::ROW,
+    #[cfg(feature = "all-languages")]
+    &html::ROW,
+    #[cfg(feature = "all-languages")]
+    &java::ROW,
+    &javascript::ROW,
+    #[cfg(feature = "all-languages")]
+    &json::ROW,
+    #[cfg(feature = "all-languages")]
+    &jsx::ROW,
+    #[cfg(feature = "all-languages")]
+    &kotlin::ROW,
+    #[cfg(feature = "all-languages")]
+    &lua::ROW,
+    #[cfg(feature = "all-languages")]
+    &nix::ROW,
+    #[cfg(feature = "all-languages")]
+    &php::ROW,
+    &python::ROW,
+    #[cfg(feature = "all-languages")]
+    &ruby::ROW,
+    &rust::ROW,
+    #[cfg(feature = "all-languages")]
+    &scala::ROW,
+    #[cfg(feature = "all-languages")]
+    &solidity::ROW,
+    #[cfg(feature = "all-languages")]
+    &swift::ROW,
+    #[cfg(feature = "all-languages")]
+    &toml::ROW,
+    #[cfg(feature = "all-languages")]
+    &tsx::ROW,
+    #[cfg(feature = "all-languages")]
+    &typescript::ROW,
+    #[cfg(feature = "all-languages")]
+    &yaml::ROW,
+    #[cfg(feature = "all-languages")]
+    &zig::ROW,
+];
+
+/// Finds a language by id or alias, whatever the case.
+pub fn by_name(name: &str) -> Option<&'static Language> {
+    let name = name.trim().to_lowercase();
+    ALL.iter()
+        .copied()
+        .find(|l| l.id == name || l.aliases.contains(&name.as_str()))
+}
+
+/// Finds the language of a file by its whole name or its extension; the content is not looked at.
+pub fn by_path(path: &Path) -> Option<&'static Language> {
+    let name = path.file_name()?.to_str()?;
+    if let Some(found) = ALL.iter().copied().find(|l| l.file_names.contains(&name)) {
+        return Some(found);
+    }
+    // The longest extension wins, so that `a.d.ts` could be told from `a.ts`.
+    let mut rest = name.strip_prefix('.').unwrap_or(name);
+    while let Some((_, extension)) = rest.split_once('.') {
+        let lower = extension.to_lowercase();
+        if let Some(found) = ALL
+            .iter()
+            .copied()
+            .find(|l| l.extensions.contains(&extension) || l.extensions.contains(&lower.as_str()))
+        {
+            return Some(found);
+        }
+        rest = extension;
+    }
+    None
+}
+
+/// Finds the language that a `#!` line names.
+pub fn by_shebang(first_bytes: &[u8]) -> Option<&'static Language> {
+    let line = first_bytes.strip_prefix(b"#!")?;
+    let line = line.split(|b| *b == b'\n').next()?;
+    let line = std::str::from_utf8(line).ok()?.trim();
+    let mut words = line.split_whitespace();
+    let mut program = words.next()?.rsplit('/').next()?;
+    if program == "env" {
+        program = words.find(|w| !w.starts_with('-') && !w.contains('='))?;
+        program = program.rsplit('/').next()?;
+    }
+    let bare = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    ALL.iter()
+        .copied()
+        .find(|l| l.interpreters.contains(&bare) || l.interpreters.contains(&program))
+}

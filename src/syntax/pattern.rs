@@ -1,0 +1,570 @@
+//! Patterns: from the user's text to the program that the matcher runs.
+//!
+//! A pattern is lexed for metavariables, placed by the ladder, and its tree is compiled in preorder to
+//! a flat list of operations over preorder source nodes: `Enter` a node and `Leave` it with its
+//! children exhausted, compare a `Leaf`, bind `One` node or a `Run` of siblings. Compilation is a loop
+//! over the flat tree; nothing here recurses.
+
+use std::ops::Range;
+
+use crate::limits;
+use crate::syntax::error::SyntaxError;
+use crate::syntax::grammar::{Grammar, flag};
+use crate::syntax::ladder::{self, Placed, Refusal, restored};
+use crate::syntax::languages::Context;
+use crate::syntax::metavar::{Meta, Piece, lex};
+use crate::syntax::prefilter::{Needles, Token, TokenRun, TriviaStyle};
+use crate::syntax::split::Shape;
+
+/// One operation of a compiled pattern.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Op {
+    /// The next sibling has this kind; its children follow, up to the matching `Leave`.
+    Enter { kind: u16 },
+    /// The children of the entered node are exhausted.
+    Leave,
+    /// The next sibling has this kind and this text.
+    Leaf { kind: u16, text: Box<[u8]> },
+    /// The next sibling is this unnamed token.
+    Token { kind: u16 },
+    /// The next sibling is this separator.
+    Separator { kind: u16 },
+    /// The next sibling is one node, bound to a slot.
+    One { slot: Option<usize> },
+    /// Zero or more siblings, bound to a slot.
+    Run { slot: Option<usize> },
+    /// The next sibling is a string literal with these quotes; its whole body is bound.
+    Body {
+        kind: u16,
+        open: Box<[u8]>,
+        close: Box<[u8]>,
+        slot: Option<usize>,
+    },
+    /// The bytes since the last sibling are these (inside strings, where blanks count).
+    Gap { text: Box<[u8]> },
+    /// The end of the pattern.
+    End,
+}
+
+/// A name that captures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Slot {
+    pub name: String,
+    pub run: bool,
+}
+
+/// A fragment compiled for one rung of the ladder.
+pub struct Pattern {
+    /// The rung that took it.
+    pub context: Context,
+    /// Name of the root's kind; for a sequence, of its first root.
+    pub kind: String,
+    pub(crate) ops: Vec<Op>,
+    pub(crate) slots: Vec<Slot>,
+    /// Whether a slot is bound more than once.
+    pub(crate) repeats: bool,
+    /// Whether several runs make the search branch.
+    pub(crate) branches: bool,
+    pub(crate) sequence: bool,
+    /// Whether the root itself is an attribute or decorator.
+    pub(crate) root_attached: bool,
+    /// Whether the root is an expression, so that a rewrite may be put in parentheses.
+    pub(crate) is_expression: bool,
+    pub(crate) spine: Spine,
+    pub(crate) needles: Needles,
+    pub(crate) shape: Shape,
+    /// Kinds that merely wrap a list and may be absent where it is empty.
+    pub(crate) list_kinds: Vec<u16>,
+    pub(crate) placed: Placed,
+}
+
+/// Where the match ends relative to its last root (D13).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Spine {
+    /// At the root's own end.
+    Closed,
+    /// Before a terminator that the pattern does not write: this many levels down the right edge.
+    Open { levels: Vec<SpineStep> },
+}
+
+/// One level of the right edge of an open pattern.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum SpineStep {
+    /// The pattern goes on in the last child.
+    Last,
+    /// The last child is the supplied terminator; the pattern goes on in the one before it.
+    BeforeTerminator,
+}
+
+/// Everything that a text means in a language: the pattern of the chosen rung and why others refused.
+pub struct Compiled {
+    /// The pattern that is searched.
+    pub pattern: Pattern,
+    /// Rungs before it that refused the fragment.
+    pub refusals: Vec<Refusal>,
+}
+
+/// Compiles a fragment on the first rung that takes it, or on the rung that `context` names.
+pub fn compile(
+    grammar: &Grammar,
+    text: &str,
+    context: Option<Context>,
+) -> Result<Compiled, SyntaxError> {
+    let pieces = read(text)?;
+    let mut refusals = Vec::new();
+    let contexts = match context {
+        Some(context) => vec![context],
+        None => Context::ALL.to_vec(),
+    };
+    for context in contexts {
+        match ladder::place(grammar, &pieces, context) {
+            Ok(placed) => {
+                let pattern = Pattern::new(grammar, placed)?;
+                return Ok(Compiled { pattern, refusals });
+            }
+            Err(refusal) => refusals.push(refusal),
+        }
+    }
+    Err(SyntaxError::Unparseable {
+        pattern: text.to_owned(),
+        language: grammar.row.id,
+        refusals,
+    })
+}
+
+/// Compiles a fragment on every rung that takes it after the given one.
+pub(crate) fn compile_others(grammar: &Grammar, text: &str, chosen: Context) -> Vec<Pattern> {
+    let Ok(pieces) = read(text) else {
+        return Vec::new();
+    };
+    Context::ALL
+        .into_iter()
+        .filter(|c| *c != chosen)
+        .filter_map(|c| ladder::place(grammar, &pieces, c).ok())
+        .filter_map(|placed| Pattern::new(grammar, placed).ok())
+        .collect()
+}
+
+/// Lexes a pattern's text and refuses what is no pattern in any language.
+fn read(text: &str) -> Result<Vec<Piece>, SyntaxError> {
+    if text.len() > limits::PATTERN_BYTES {
+        return Err(SyntaxError::PatternTooLong { bytes: text.len() });
+    }
+    let normal = text.replace("\r\n", "\n");
+    let trimmed = dedent(normal.trim_end());
+    if trimmed.trim().is_empty() {
+        return Err(SyntaxError::EmptyPattern);
+    }
+    let pieces = lex(&trimmed);
+    let only_meta = pieces.iter().all(|p| match p {
+        Piece::Meta(_) => true,
+        Piece::Text(t) => t
+            .trim_matches(|c: char| c.is_whitespace() || c == ';')
+            .is_empty(),
+    });
+    let n_metas = pieces
+        .iter()
+        .filter(|p| matches!(p, Piece::Meta(_)))
+        .count();
+    if only_meta && n_metas <= 1 {
+        return Err(SyntaxError::BareMetavariable {
+            pattern: text.trim().to_owned(),
+        });
+    }
+    let mut kinds: Vec<&Meta> = Vec::new();
+    for piece in &pieces {
+        let Piece::Meta(meta) = piece else { continue };
+        if !meta.binds() {
+            continue;
+        }
+        if let Some(other) = kinds
+            .iter()
+            .find(|m| m.name == meta.name && m.run != meta.run)
+        {
+            return Err(SyntaxError::MixedMetavariable {
+                name: other.name.clone(),
+            });
+        }
+        kinds.push(meta);
+    }
+    Ok(pieces)
+}
+
+/// Removes the white space that all lines after the first share with the first's own indentation.
+fn dedent(text: &str) -> String {
+    let mut lines = text.lines().skip_while(|l| l.trim().is_empty());
+    let Some(first) = lines.next() else {
+        return String::new();
+    };
+    let indent = &first[..first.len() - first.trim_start().len()];
+    let mut out = first.trim_start().to_owned();
+    for line in lines {
+        out.push('\n');
+        out.push_str(line.strip_prefix(indent).unwrap_or(line));
+    }
+    out
+}
+
+impl Pattern {
+    fn new(grammar: &Grammar, placed: Placed) -> Result<Pattern, SyntaxError> {
+        let mut compiler = Compiler {
+            grammar,
+            placed: &placed,
+            ops: Vec::new(),
+            slots: Vec::new(),
+            repeats: false,
+        };
+        for root in &placed.roots {
+            compiler.subtree(*root);
+        }
+        compiler.ops.push(Op::End);
+        let (ops, slots, repeats) = (compiler.ops, compiler.slots, compiler.repeats);
+        let first = *placed.flat.node(placed.roots[0]);
+        let n_runs = ops.iter().filter(|op| matches!(op, Op::Run { .. })).count();
+        let spine = spine(grammar, &placed);
+        let needles = needles(grammar, &ops);
+        let shape = shape(grammar, &placed, repeats);
+        Ok(Pattern {
+            context: placed.context,
+            kind: grammar.kind_name(first.kind).to_owned(),
+            repeats,
+            branches: n_runs > 1,
+            sequence: placed.roots.len() > 1,
+            root_attached: first.flags & flag::ATTACHED != 0,
+            is_expression: placed.roots.len() == 1 && is_expression(grammar, &placed),
+            spine,
+            needles,
+            shape,
+            list_kinds: grammar.kinds_with(flag::LIST),
+            ops,
+            slots,
+            placed,
+        })
+    }
+}
+
+/// Whether the single root stands where an expression stands.
+fn is_expression(grammar: &Grammar, placed: &Placed) -> bool {
+    let root = placed.roots[0];
+    if grammar.row.syntax.parentheses.is_none() {
+        return false;
+    }
+    match placed.context {
+        Context::Expression => true,
+        Context::Statement => {
+            let parent = placed.flat.node(root).parent;
+            let parent = placed.flat.node(parent);
+            !placed.wrote_terminator && parent.flags & flag::EXPRESSION_STATEMENT != 0
+        }
+        _ => false,
+    }
+}
+
+struct Compiler<'a> {
+    grammar: &'a Grammar,
+    placed: &'a Placed,
+    ops: Vec<Op>,
+    slots: Vec<Slot>,
+    repeats: bool,
+}
+
+impl Compiler<'_> {
+    fn subtree(&mut self, root: u32) {
+        let flat = &self.placed.flat;
+        let end = flat.node(root).next;
+        let mut idx = root;
+        // Entered nodes, innermost last, each with where its last child so far ends.
+        let mut open: Vec<(u32, usize)> = Vec::new();
+        loop {
+            while let Some((entered, last_end)) = open.last().copied()
+                && flat.node(entered).next == idx
+            {
+                let node = flat.node(entered);
+                if node.flags & flag::STRING != 0 {
+                    self.gap(last_end..node.end as usize);
+                }
+                self.ops.push(Op::Leave);
+                open.pop();
+                if let Some(top) = open.last_mut() {
+                    top.1 = node.end as usize;
+                }
+            }
+            if idx >= end {
+                break;
+            }
+            let node = *flat.node(idx);
+            if let Some((entered, last_end)) = open.last().copied()
+                && flat.node(entered).flags & flag::STRING != 0
+            {
+                self.gap(last_end..node.start as usize);
+            }
+            match self.node(idx) {
+                Some(next) => {
+                    if let Some(top) = open.last_mut() {
+                        top.1 = node.end as usize;
+                    }
+                    idx = next;
+                }
+                None => {
+                    open.push((idx, node.start as usize));
+                    idx += 1;
+                }
+            }
+        }
+    }
+
+    fn gap(&mut self, range: Range<usize>) {
+        let text = self.placed.text[range].as_bytes();
+        self.ops.push(Op::Gap { text: text.into() });
+    }
+
+    /// Emits one node; the index to go on at when the node is done, `None` when it was entered.
+    fn node(&mut self, idx: u32) -> Option<u32> {
+        let flat = &self.placed.flat;
+        let node = *flat.node(idx);
+        let range = node.start as usize..node.end as usize;
+        let meta = self.placed.metas.iter().find(|(_, r)| *r == range);
+        if let Some((meta, _)) = meta {
+            let passed =
+                node.flags & flag::LIST != 0 || (!meta.run && node.flags & flag::DECLARATOR != 0);
+            let has_inner = flat.children(idx).next().is_some_and(|c| {
+                let child = flat.node(c);
+                child.start == node.start && child.end == node.end
+            });
+            if !(passed && has_inner) {
+                let slot = self.slot(meta);
+                self.ops.push(if meta.run {
+                    Op::Run { slot }
+                } else {
+                    Op::One { slot }
+                });
+                return Some(node.next);
+            }
+        }
+        if node.flags & flag::STRING != 0 {
+            if let Some(op) = self.string_body(&range, node.kind) {
+                self.ops.push(op);
+                return Some(node.next);
+            }
+            if !self.holds_meta_node(idx) {
+                self.leaf(node.kind, &range);
+                return Some(node.next);
+            }
+        }
+        if flat.is_leaf(idx) {
+            if node.flags & flag::SEPARATOR != 0 {
+                self.ops.push(Op::Separator { kind: node.kind });
+            } else if node.flags & flag::NAMED == 0 {
+                self.ops.push(Op::Token { kind: node.kind });
+            } else {
+                self.leaf(node.kind, &range);
+            }
+            return Some(node.next);
+        }
+        self.ops.push(Op::Enter { kind: node.kind });
+        None
+    }
+
+    fn leaf(&mut self, kind: u16, range: &Range<usize>) {
+        let text = restored(&self.placed.text, range, &self.placed.metas);
+        self.ops.push(Op::Leaf {
+            kind,
+            text: text.as_bytes().into(),
+        });
+    }
+
+    fn slot(&mut self, meta: &Meta) -> Option<usize> {
+        if !meta.binds() {
+            return None;
+        }
+        if let Some(found) = self.slots.iter().position(|s| s.name == meta.name) {
+            self.repeats = true;
+            return Some(found);
+        }
+        self.slots.push(Slot {
+            name: meta.name.clone(),
+            run: meta.run,
+        });
+        Some(self.slots.len() - 1)
+    }
+
+    fn holds_meta_node(&self, idx: u32) -> bool {
+        let flat = &self.placed.flat;
+        (idx..flat.node(idx).next).any(|i| {
+            let n = flat.node(i);
+            self.placed
+                .metas
+                .iter()
+                .any(|(_, r)| r.start == n.start as usize && r.end == n.end as usize)
+        })
+    }
+
+    /// The operation for a string literal whose whole body is one metavariable (D38).
+    fn string_body(&mut self, range: &Range<usize>, kind: u16) -> Option<Op> {
+        let (meta, inner) = self
+            .placed
+            .metas
+            .iter()
+            .find(|(_, r)| r.start > range.start && r.end < range.end)?;
+        let open = &self.placed.text[range.start..inner.start];
+        let close = &self.placed.text[inner.end..range.end];
+        let quote = |c: char| matches!(c, '"' | '\'' | '`' | '[' | ']' | '/' | '<' | '>');
+        let opens = open.ends_with(quote) && !open.chars().any(char::is_whitespace);
+        let closes =
+            close.starts_with(quote) && close.chars().all(|c| quote(c) || c == '#' || c == '=');
+        if !opens || !closes {
+            return None;
+        }
+        let (open, close) = (open.as_bytes().into(), close.as_bytes().into());
+        let meta = meta.clone();
+        Some(Op::Body {
+            kind,
+            open,
+            close,
+            slot: self.slot(&meta),
+        })
+    }
+}
+
+/// How the match's end relates to its last root.
+fn spine(grammar: &Grammar, placed: &Placed) -> Spine {
+    if placed.wrote_terminator || grammar.row.syntax.terminator.is_none() {
+        return Spine::Closed;
+    }
+    let flat = &placed.flat;
+    let is_meta = |idx: u32| {
+        let n = flat.node(idx);
+        placed
+            .metas
+            .iter()
+            .any(|(_, r)| r.start == n.start as usize && r.end == n.end as usize)
+    };
+    let mut levels = Vec::new();
+    let mut idx = *placed.roots.last().expect("a placed fragment has a root");
+    loop {
+        if is_meta(idx) {
+            break;
+        }
+        let children: Vec<u32> = flat.children(idx).collect();
+        let Some(last) = children.last().copied() else {
+            break;
+        };
+        let supplied = flat.node(last).start as usize >= placed.fragment.end;
+        if supplied && children.len() >= 2 {
+            levels.push(SpineStep::BeforeTerminator);
+            idx = children[children.len() - 2];
+        } else {
+            levels.push(SpineStep::Last);
+            idx = last;
+        }
+    }
+    Spine::Open { levels }
+}
+
+/// What every match must contain, as runs of adjacent tokens.
+fn needles(grammar: &Grammar, ops: &[Op]) -> Needles {
+    let syntax = &grammar.row.syntax;
+    let mut runs: Vec<TokenRun> = Vec::new();
+    let mut current: Vec<Token> = Vec::new();
+    let mut flush = |current: &mut Vec<Token>| {
+        if !current.is_empty() {
+            runs.push(TokenRun {
+                tokens: std::mem::take(current),
+            });
+        }
+    };
+    for (at, op) in ops.iter().enumerate() {
+        match op {
+            Op::Enter { .. } | Op::Leave | Op::Gap { .. } => {}
+            Op::Leaf { text, .. } => match std::str::from_utf8(text) {
+                // A text with line ends may stand with other line ends in the source.
+                Ok(text) if !text.contains('\n') => current.push(Token::new(text)),
+                _ => flush(&mut current),
+            },
+            Op::Token { kind } => current.push(Token::new(grammar.kind_name(*kind))),
+            Op::Separator { kind } => {
+                // Beside a run, a separator goes when the run is empty.
+                let beside = matches!(ops.get(at + 1), Some(Op::Run { .. }))
+                    || (at > 0 && matches!(ops[at - 1], Op::Run { .. }));
+                if beside {
+                    flush(&mut current);
+                } else {
+                    current.push(Token::new(grammar.kind_name(*kind)));
+                }
+            }
+            Op::One { .. } | Op::Run { .. } | Op::End => flush(&mut current),
+            Op::Body { open, close, .. } => {
+                if let Ok(open) = std::str::from_utf8(open) {
+                    current.push(Token::new(open));
+                }
+                flush(&mut current);
+                if let Ok(close) = std::str::from_utf8(close) {
+                    current.push(Token::new(close));
+                }
+            }
+        }
+    }
+    flush(&mut current);
+    Needles::new(
+        runs,
+        TriviaStyle {
+            line_comments: syntax.comment_starts,
+            optional: syntax.separators,
+        },
+    )
+}
+
+/// How the pattern relates to the units of a file.
+fn shape(grammar: &Grammar, placed: &Placed, repeats: bool) -> Shape {
+    let flat = &placed.flat;
+    if placed.roots.len() > 1
+        || placed.context != Context::Statement && placed.context != Context::Expression
+    {
+        // Items, members and sequences may hold units or span several of them.
+        let simple = matches!(
+            placed.context,
+            Context::Type | Context::Parameter | Context::MatchArm | Context::ObjectMember
+        );
+        if !simple || placed.roots.len() > 1 {
+            return Shape::Whole;
+        }
+    }
+    let root = placed.roots[0];
+    let braces = (root..flat.node(root).next).any(|i| {
+        let n = flat.node(i);
+        n.flags & flag::LIST != 0 || matches!(grammar.kind_name(n.kind), "{" | "do" | "begin")
+    });
+    let kind = grammar.kind_name(flat.node(root).kind);
+    let container = [
+        "class",
+        "impl",
+        "mod",
+        "module",
+        "trait",
+        "interface",
+        "enum",
+        "struct",
+        "extension",
+        "mixin",
+        "namespace",
+        "object",
+    ]
+    .iter()
+    .any(|k| kind.contains(k));
+    if container {
+        return Shape::Whole;
+    }
+    // A repeated metavariable over blocks would compare what blanking removes.
+    if braces || repeats {
+        Shape::Block
+    } else {
+        Shape::Inner
+    }
+}
+
+impl Pattern {
+    /// The scaffolded text and the compiled program, for people.
+    pub fn explain(&self) -> String {
+        format!("{}\n{:?}", self.placed.text, self.ops)
+    }
+}

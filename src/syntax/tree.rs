@@ -1,0 +1,306 @@
+//! The flat tree: the nodes of a parse in preorder, without trivia.
+//!
+//! Matching never touches tree-sitter nodes. A file's tree is flattened once into an array in which
+//! the children of node `i` begin at `i + 1` and its next sibling is at `nodes[i].next`; so every walk
+//! is a loop, however deep the source. Comments, blank tokens and optional trailing separators and
+//! terminators are left out, which makes them invisible to matching and to the comparison of repeated
+//! metavariables alike (D8, D38). It must not know patterns.
+
+use std::ops::Range;
+
+use crate::limits;
+use crate::syntax::grammar::{ERROR_KIND, Grammar, flag};
+
+/// One node of the flat tree.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Node {
+    /// Kind id of the grammar.
+    pub kind: u16,
+    /// Flags of the kind, see [`flag`]; TRIVIA stands for "missing" here.
+    pub flags: u16,
+    /// First byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+    /// Index of the node after this one's subtree.
+    pub next: u32,
+    /// Index of the parent; the root's is its own.
+    pub parent: u32,
+}
+
+/// Marks a node that the parser invented: no trivia node is ever in the array, so the bit is free.
+pub(crate) const MISSING: u16 = flag::TRIVIA;
+
+/// A flattened parse.
+#[derive(Debug, Default)]
+pub(crate) struct Flat {
+    /// Nodes in preorder.
+    pub nodes: Vec<Node>,
+    /// Byte ranges of the comments left out.
+    pub comments: Vec<Range<u32>>,
+    /// Whether the parse holds an error.
+    pub has_error: bool,
+}
+
+impl Flat {
+    /// Flattens a tree.
+    pub fn build(grammar: &Grammar, tree: &tree_sitter::Tree, source: &[u8]) -> Flat {
+        let mut flat = Flat {
+            has_error: tree.root_node().has_error(),
+            ..Flat::default()
+        };
+        flat.nodes.reserve(source.len() / 8);
+        let mut builder = Builder {
+            grammar,
+            flat: &mut flat,
+            nesting: 0,
+        };
+        builder.subtree(&mut tree.walk(), source, 0, 0);
+        flat.nodes.shrink_to_fit();
+        flat
+    }
+
+    /// The node at an index.
+    #[inline]
+    pub fn node(&self, idx: u32) -> &Node {
+        &self.nodes[idx as usize]
+    }
+
+    /// Whether a node has no children here.
+    #[inline]
+    pub fn is_leaf(&self, idx: u32) -> bool {
+        self.nodes[idx as usize].next == idx + 1
+    }
+
+    /// The sibling before a node.
+    pub fn previous_sibling(&self, idx: u32) -> Option<u32> {
+        let parent = self.node(idx).parent;
+        if idx == parent || idx == parent + 1 {
+            return None;
+        }
+        let mut at = idx - 1;
+        while self.node(at).parent != parent {
+            at = self.node(at).parent;
+        }
+        Some(at)
+    }
+
+    /// The children of a node, in order.
+    pub fn children(&self, idx: u32) -> impl Iterator<Item = u32> + '_ {
+        let end = self.node(idx).next;
+        let mut at = idx + 1;
+        std::iter::from_fn(move || {
+            (at < end).then(|| {
+                let child = at;
+                at = self.node(at).next;
+                child
+            })
+        })
+    }
+
+    /// Bytes that this tree holds in memory.
+    pub fn memory(&self) -> usize {
+        self.nodes.capacity() * size_of::<Node>()
+            + self.comments.capacity() * size_of::<Range<u32>>()
+    }
+}
+
+struct Builder<'a> {
+    grammar: &'a Grammar,
+    flat: &'a mut Flat,
+    nesting: usize,
+}
+
+impl Builder<'_> {
+    /// Appends the subtree under the cursor. `shift` is added to every position.
+    fn subtree(
+        &mut self,
+        cursor: &mut tree_sitter::TreeCursor<'_>,
+        source: &[u8],
+        shift: i64,
+        parent: u32,
+    ) {
+        // The open ancestors are found through `parent`, so no stack is needed.
+        let mut parent = parent;
+        let top_depth = cursor.depth();
+        loop {
+            let ts = cursor.node();
+            let kind = ts.kind_id();
+            let mut flags = self.grammar.flags(kind);
+            let start = (ts.start_byte() as i64 + shift) as u32;
+            let end = (ts.end_byte() as i64 + shift) as u32;
+            let text = &source[ts.start_byte()..ts.end_byte()];
+            let mut descend = false;
+            if flags & flag::TRIVIA != 0 {
+                self.flat.comments.push(start..end);
+            } else if text.is_empty() && ts.is_missing() {
+                self.push(kind, (flags & !flag::TRIVIA) | MISSING, start, end, parent);
+            } else if (flags & (flag::NAMED | flag::TEXT) != flag::NAMED)
+                && text.iter().all(u8::is_ascii_whitespace)
+            {
+                // Newline tokens, zero-width terminators, blank text between elements.
+            } else {
+                if kind == ERROR_KIND {
+                    flags = flag::NAMED;
+                }
+                let idx = self.push(kind, flags, start, end, parent);
+                let grafted = flags & flag::TOKEN_TREE != 0
+                    && self.grammar.flags(self.flat.node(parent).kind) & flag::TOKEN_TREE_PARENT
+                        != 0
+                    && self.graft(text, start, idx);
+                if grafted {
+                    self.close(idx);
+                } else if cursor.goto_first_child() {
+                    parent = idx;
+                    descend = true;
+                }
+            }
+            if descend {
+                continue;
+            }
+            loop {
+                if cursor.depth() == top_depth {
+                    return;
+                }
+                if cursor.goto_next_sibling() {
+                    break;
+                }
+                cursor.goto_parent();
+                let closed = parent;
+                parent = self.flat.node(closed).parent;
+                self.close(closed);
+            }
+        }
+    }
+
+    fn push(&mut self, kind: u16, flags: u16, start: u32, end: u32, parent: u32) -> u32 {
+        let idx = self.flat.nodes.len() as u32;
+        self.flat.nodes.push(Node {
+            kind,
+            flags,
+            start,
+            end,
+            next: idx + 1,
+            parent,
+        });
+        idx
+    }
+
+    /// Ends a node: fixes its `next` and drops an optional last separator or terminator.
+    fn close(&mut self, idx: u32) {
+        let len = self.flat.nodes.len() as u32;
+        self.flat.nodes[idx as usize].next = len;
+        if len <= idx + 2 {
+            // One child at most: a lone `,` or `;` is what the node is made of.
+            return;
+        }
+        let droppable = |n: &Node| n.flags & flag::SEPARATOR != 0 && n.flags & MISSING == 0;
+        let last = len - 1;
+        let last_node = *self.flat.node(last);
+        if last_node.parent != idx {
+            return;
+        }
+        if droppable(&last_node) {
+            if !self.is_one_tuple(idx, last) {
+                self.flat.nodes.pop();
+                self.flat.nodes[idx as usize].next = last;
+            }
+        } else if last_node.flags & flag::CLOSER != 0 && last - 1 > idx + 1 {
+            let before = *self.flat.node(last - 1);
+            if before.parent == idx && droppable(&before) && !self.is_one_tuple(idx, last - 1) {
+                self.flat.nodes.remove((last - 1) as usize);
+                self.flat.nodes[(last - 1) as usize].next = last;
+                self.flat.nodes[idx as usize].next = last;
+            }
+        }
+    }
+
+    /// Whether the separator at `idx` is what makes `parent` a tuple of one element.
+    fn is_one_tuple(&self, parent: u32, idx: u32) -> bool {
+        self.flat.node(parent).flags & flag::TUPLE != 0
+            && !self
+                .flat
+                .children(parent)
+                .take_while(|c| *c < idx)
+                .any(|c| self.flat.node(c).flags & flag::SEPARATOR != 0)
+    }
+
+    /// Parses the content of a token list again as code; true when its nodes were appended below `idx`.
+    fn graft(&mut self, text: &[u8], start: u32, idx: u32) -> bool {
+        let Some(tokens) = &self.grammar.row.syntax.token_tree else {
+            return false;
+        };
+        if text.len() < 2 || self.nesting >= limits::TOKEN_TREE_NESTING {
+            return false;
+        }
+        let inner = &text[1..text.len() - 1];
+        let first = self.flat.nodes.len();
+        let bracket = |byte: u8| {
+            let kind = std::str::from_utf8(&[byte])
+                .map(|s| self.grammar.language.id_for_node_kind(s, false))
+                .unwrap_or(0);
+            (kind, self.grammar.flags(kind))
+        };
+        let (open, close) = (bracket(text[0]), bracket(text[text.len() - 1]));
+        let end = start + text.len() as u32;
+        if inner.iter().all(u8::is_ascii_whitespace) {
+            self.push(open.0, open.1, start, start + 1, idx);
+            self.push(close.0, close.1, end - 1, end, idx);
+            return true;
+        }
+        for (before, after, kind) in tokens.scaffolds {
+            let mut code = Vec::with_capacity(before.len() + inner.len() + after.len());
+            code.extend_from_slice(before.as_bytes());
+            code.extend_from_slice(inner);
+            code.extend_from_slice(after.as_bytes());
+            let Some(tree) = self.grammar.parse(&code) else {
+                continue;
+            };
+            if tree.root_node().has_error() {
+                continue;
+            }
+            let inner_range = before.len()..before.len() + inner.len();
+            let Some(list) = list_around(&tree, kind, &inner_range) else {
+                continue;
+            };
+            let shift = i64::from(start) + 1 - before.len() as i64;
+            self.push(open.0, open.1, start, start + 1, idx);
+            self.nesting += 1;
+            let mut cursor = list.walk();
+            let mut more = cursor.goto_first_child();
+            while more {
+                let child = cursor.node();
+                let inside =
+                    child.start_byte() >= inner_range.start && child.end_byte() <= inner_range.end;
+                if inside && child.start_byte() < child.end_byte() {
+                    self.subtree(&mut child.walk(), &code, shift, idx);
+                }
+                more = cursor.goto_next_sibling();
+            }
+            self.nesting -= 1;
+            self.push(close.0, close.1, end - 1, end, idx);
+            debug_assert!(self.flat.nodes.len() > first);
+            return true;
+        }
+        false
+    }
+}
+
+/// The node of the given kind whose brackets stand directly around the range.
+fn list_around<'t>(
+    tree: &'t tree_sitter::Tree,
+    kind: &str,
+    inner: &Range<usize>,
+) -> Option<tree_sitter::Node<'t>> {
+    let mut node = tree
+        .root_node()
+        .descendant_for_byte_range(inner.start - 1, inner.end)?;
+    while node.kind() != kind || node.start_byte() > inner.start - 1 {
+        node = node.parent()?;
+    }
+    let mut cursor = node.walk();
+    let children: Vec<_> = node.children(&mut cursor).collect();
+    let (first, last) = (children.first()?, children.last()?);
+    let fits = first.end_byte() <= inner.start && last.start_byte() >= inner.end;
+    fits.then_some(node)
+}

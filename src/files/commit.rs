@@ -264,6 +264,10 @@ fn apply(plan: &Plan<'_>, steps: &Steps<'_>, n_applied: &mut usize) -> Result<()
         if !applied {
             return Err(Fail::Stale { slot_idx });
         }
+        // A file that was placed by a second name has its first one still.
+        if slot.before == Entry::Absent {
+            steps.run("remove", &new, || journal::remove_if_there(&new))?;
+        }
     }
     for folder in plan.journal.folders() {
         steps.run("sync the folder", folder, || journal::sync_folder(folder))?;
@@ -271,13 +275,10 @@ fn apply(plan: &Plan<'_>, steps: &Steps<'_>, n_applied: &mut usize) -> Result<()
     Ok(())
 }
 
-/// Moves a file to a path where nothing may be; false when something is.
+/// Puts a file at a path where nothing may be; false when something is.
 fn place(new: &Path, path: &Path) -> io::Result<bool> {
     match fs::hard_link(new, path) {
-        Ok(()) => {
-            fs::remove_file(new)?;
-            Ok(true)
-        }
+        Ok(()) => Ok(true),
         Err(err) if err.kind() == io::ErrorKind::AlreadyExists => Ok(false),
         // A file system without hard links; the look a moment ago has to do.
         Err(_) => fs::rename(new, path).map(|()| true),

@@ -33,7 +33,7 @@ pub enum CommitError {
         if *rolled_back {
             "nothing was changed"
         } else {
-            "and could not take the change back: the next start of any writer tries again"
+            "nor take the change back: the next writer here finishes or undoes it"
         }
     )]
     Io {

@@ -97,7 +97,11 @@ pub(super) fn path(state_dir: &Path) -> PathBuf {
 pub(super) fn read(state_dir: &Path) -> Result<Option<Journal>, ReadError> {
     let bytes = match fs::read(path(state_dir)) {
         Ok(bytes) => bytes,
-        Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(err) if err.kind() == io::ErrorKind::NotFound => {
+            // A process that died while it wrote its first journal left only this.
+            let _ = fs::remove_file(temp_path(&path(state_dir)));
+            return Ok(None);
+        }
         Err(err) if err.kind() == io::ErrorKind::IsADirectory => {
             return Err(ReadError::Garbage("it is a folder".to_owned()));
         }
@@ -126,6 +130,7 @@ pub(super) fn write(state_dir: &Path, journal: &Journal, steps: &Steps<'_>) -> R
 pub(super) fn remove(state_dir: &Path, steps: &Steps<'_>) -> Result<(), Fail> {
     let path = path(state_dir);
     steps.run("remove the journal", &path, || {
+        remove_if_there(&temp_path(&path))?;
         remove_if_there(&path)?;
         sync_folder(state_dir)
     })

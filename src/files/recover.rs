@@ -6,6 +6,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::commit::make_private_dir;
@@ -183,7 +184,9 @@ fn restore(slot: &Slot, old: &Path) -> io::Result<bool> {
         return Ok(true);
     }
     if now != slot.after {
-        return Ok(false);
+        // Where the old content is only a second name of what is there, the file was never replaced,
+        // and whoever changed it since changed the old one.
+        return same_file(path, old);
     }
     if slot.before == Entry::Absent {
         return fs::remove_file(path).map(|()| true);
@@ -192,6 +195,14 @@ fn restore(slot: &Slot, old: &Path) -> io::Result<bool> {
         return Ok(false);
     }
     fs::rename(old, path).map(|()| true)
+}
+
+fn same_file(path: &Path, other: &Path) -> io::Result<bool> {
+    match (path.symlink_metadata(), other.symlink_metadata()) {
+        (Ok(one), Ok(two)) => Ok(one.dev() == two.dev() && one.ino() == two.ino()),
+        (Err(err), _) | (_, Err(err)) if err.kind() != io::ErrorKind::NotFound => Err(err),
+        _ => Ok(false),
+    }
 }
 
 /// Copies an old content into the state folder, since what lies next to the target is removed.

@@ -288,8 +288,18 @@ impl StagingStore {
                 });
             }
             Err(source) => {
-                // Should this fail, the edit counts as pending all the same: its files are old.
-                let _ = shelf.mark(id, State::Pending);
+                // Files that could not be taken back decide at the next start what became of the
+                // edit. Should the mark fail, it counts as pending all the same: its files are old.
+                let unsettled = matches!(
+                    source,
+                    CommitError::Io {
+                        rolled_back: false,
+                        ..
+                    }
+                );
+                if !unsettled {
+                    let _ = shelf.mark(id, State::Pending);
+                }
                 return Err(StagingError::NotAccepted {
                     edit_id: id,
                     source,

@@ -8,9 +8,11 @@ use std::os::unix::fs::{
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rustix::fs::XattrFlags;
+
 use super::content::Entry;
 use super::error::{CommitError, RecoverError, StaleFile};
-use super::journal::{self, Phase, RawPath};
+use super::journal::{self, Phase, RawPath, Slot};
 use super::lock::{DirLock, LockError};
 use super::plan::{self, Plan, Source};
 use super::recover::{self, Recovered};
@@ -221,7 +223,7 @@ fn prepare(state_dir: &Path, plan: &mut Plan<'_>, steps: &Steps<'_>) -> Result<(
             let new = plan.journal.new_path(slot_idx);
             let source = &plan.details[slot_idx].source;
             steps.run("write the new content of", &slot.path.0, || {
-                write_new(&new, source, &slot.after)
+                write_new(&new, source, slot)
             })?;
         }
     }
@@ -293,14 +295,14 @@ fn make_dir(folder: &Path) -> io::Result<()> {
     }
 }
 
-fn write_new(new: &Path, source: &Source<'_>, after: &Entry) -> io::Result<()> {
+fn write_new(new: &Path, source: &Source<'_>, slot: &Slot) -> io::Result<()> {
     match source {
         Source::Nothing => Ok(()),
-        Source::Moved(from) => link_or_copy(from, new, after),
+        Source::Moved(from) => link_or_copy(from, new, &slot.after),
         Source::Replacement { bytes, like } => {
             let mut file = create_new(new, 0o600)?;
             file.write_all(bytes)?;
-            copy_attributes(&file, like)?;
+            copy_attributes(&slot.path.0, like, &file)?;
             file.sync_all()
         }
         Source::Fresh { bytes, mode } => {
@@ -344,21 +346,42 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     }
     let mut file = create_new(to, 0o600)?;
     io::copy(&mut File::open(from)?, &mut file)?;
-    copy_attributes(&file, &metadata)?;
+    copy_attributes(from, &metadata, &file)?;
     file.set_modified(metadata.modified()?)
 }
 
-/// Copies owner and mode. Who may not give files away keeps them, without the bits that would then
-/// mean something else.
-fn copy_attributes(file: &File, like: &Metadata) -> io::Result<()> {
-    let own = file.metadata()?;
-    let mut mode = like.mode() & 0o7777;
-    if own.uid() != like.uid() || own.gid() != like.gid() {
-        let given = fchown(file, Some(like.uid()), Some(like.gid()));
+/// Copies owner, extended attributes and mode. Who may not give files away keeps them, without the
+/// bits that would then mean something else.
+fn copy_attributes(from: &Path, metadata: &Metadata, to: &File) -> io::Result<()> {
+    let own = to.metadata()?;
+    let mut mode = metadata.mode() & 0o7777;
+    if own.uid() != metadata.uid() || own.gid() != metadata.gid() {
+        let given = fchown(to, Some(metadata.uid()), Some(metadata.gid()));
         if given.is_err() {
-            let _ = fchown(file, None, Some(like.gid()));
+            let _ = fchown(to, None, Some(metadata.gid()));
             mode &= 0o1777;
         }
     }
-    file.set_permissions(fs::Permissions::from_mode(mode))
+    copy_extended_attributes(from, to);
+    to.set_permissions(fs::Permissions::from_mode(mode))
+}
+
+/// Copies the access control list and what users attached, as far as the file system has them.
+///
+/// Other attributes belong to the system, which gives the new file its own; capabilities must not
+/// pass to a content that was not there when they were granted.
+fn copy_extended_attributes(from: &Path, to: &File) {
+    let mut names = vec![0_u8; 64 * 1024];
+    let Ok(n_bytes) = rustix::fs::listxattr(from, &mut names[..]) else {
+        return;
+    };
+    let mut value = vec![0_u8; 64 * 1024];
+    for name in names[..n_bytes].split(|&byte| byte == 0) {
+        if !name.starts_with(b"user.") && name != b"system.posix_acl_access" {
+            continue;
+        }
+        if let Ok(len) = rustix::fs::getxattr(from, name, &mut value[..]) {
+            let _ = rustix::fs::fsetxattr(to, name, &value[..len], XattrFlags::empty());
+        }
+    }
 }

@@ -46,7 +46,7 @@ fn refusals(err: CommitError) -> Vec<RefusalReason> {
 // D12, D35: mode, links, byte order mark and line endings survive, and nothing is left behind.
 #[test]
 fn every_kind_of_operation_is_committed() {
-    let place = Place::new();
+    let place = Place::on_disk();
     build_workspace(&place);
     let work = place.work();
     let before = tree(&work);
@@ -113,6 +113,51 @@ fn the_owner_survives() {
     let metadata = path.metadata().unwrap();
     assert_eq!((metadata.uid(), metadata.gid()), (65534, 65534));
     assert_eq!(metadata.mode() & 0o7777, 0o6755);
+}
+
+// D12: attributes that people attach to a file survive where the file system has them.
+#[test]
+fn extended_attributes_survive() {
+    let place = Place::on_disk();
+    let path = place.write("a", "old");
+    let flags = rustix::fs::XattrFlags::empty();
+    if rustix::fs::setxattr(&path, "user.origin", b"here", flags).is_err() {
+        eprintln!("skipped: extended attributes missing");
+        return;
+    }
+    Committer::new(place.state())
+        .commit(&[write(&path, b"new")], &NoObserver)
+        .unwrap();
+    let mut value = [0; 16];
+    let len = rustix::fs::getxattr(&path, "user.origin", &mut value).unwrap();
+    assert_eq!(&value[..len], b"here");
+}
+
+// D12: renaming works across file systems, where a file can have no second name.
+#[test]
+fn a_rename_crosses_file_systems() {
+    let (here, there) = (Place::new(), Place::on_disk());
+    let device = |path: &Path| path.metadata().unwrap().dev();
+    if device(&here.work()) == device(&there.work()) {
+        eprintln!("skipped: a second file system missing");
+        return;
+    }
+    let from = here.write("a.sh", "content");
+    chmod(&from, 0o751);
+    let modified = from.metadata().unwrap().modified().unwrap();
+    let to = there.work().join("b.sh");
+    let operation = Operation::Rename {
+        from: from.clone(),
+        to: to.clone(),
+        expect: expect_now(&from),
+    };
+    Committer::new(here.state())
+        .commit(&[operation], &NoObserver)
+        .unwrap();
+    assert!(!from.exists());
+    assert_eq!(fs::read(&to).unwrap(), b"content");
+    assert_eq!(to.metadata().unwrap().mode() & 0o7777, 0o751);
+    assert_eq!(to.metadata().unwrap().modified().unwrap(), modified);
 }
 
 // R67: any mismatch refuses the whole change, and every file that differs is named.
@@ -556,7 +601,7 @@ fn increment_child() {
 // R68: commits of several processes and threads at once follow each other; none is lost.
 #[test]
 fn commits_at_once_are_serialised() {
-    let place = Place::new();
+    let place = Place::on_disk();
     let counter = place.write("counter", "0");
     let state = place.state();
     let start = Barrier::new(4);

@@ -1,12 +1,16 @@
 //! SIGKILL at every step of a commit and of its recovery: wholly old or wholly new, never a mixture.
 
 use std::fs;
+use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use toolbox::files::{Committer, Expect, NoObserver, Operation, Recovered};
+use toolbox::files::{Committer, Expect, NoObserver, Operation, Probe, Recovered};
 
 use crate::files_support::{
-    Place, Tree, build_workspace, child_words, every_operation, killing_at, run_child, tree,
+    Place, Tree, build_workspace, child_words, every_operation, failing, killing_at, run_child,
+    tree,
 };
 
 const COMMIT: &str = "files_crash::commit_child";
@@ -180,4 +184,53 @@ fn a_file_changed_after_the_crash_is_not_overwritten() {
         assert!(now == old || now == new, "step {at}: {now:#?}");
     }
     assert!(n_conflicts > 2, "{n_conflicts}");
+}
+
+// R68, D12: a crash while a failed commit is taken back leaves no mixture either. Unwinding out of
+// the step stands for the kill, since thousands of child processes would take too long; it runs no
+// code of the commit but the release of its lock.
+#[test]
+fn a_crash_while_taking_back_leaves_no_mixture() {
+    let mut n_crashes = 0;
+    for fail_at in 0.. {
+        let mut is_reached = false;
+        for crash_at in fail_at + 1.. {
+            let place = Place::new();
+            build_workspace(&place);
+            let work = place.work();
+            let old = tree(&work);
+            let n_failures = Arc::new(AtomicUsize::new(0));
+            let failing = failing(fail_at..fail_at + 1, Arc::clone(&n_failures));
+            let probe: Probe = Arc::new(move |step, number| {
+                if number == crash_at {
+                    panic::resume_unwind(Box::new("crash"));
+                }
+                failing(step, number)
+            });
+            let committer = Committer::new(place.state()).with_probe(probe);
+            let operations = few_operations(&work);
+            let committed = panic::catch_unwind(AssertUnwindSafe(|| {
+                committer.commit(&operations, &NoObserver)
+            }));
+            is_reached |= n_failures.load(Ordering::Relaxed) > 0;
+            Committer::new(place.state()).recover().unwrap();
+            let now = tree(&work);
+            let is_new = now.contains_key(Path::new("made/moved.txt"));
+            assert_eq!(now == old, !is_new, "{fail_at} {crash_at}: {now:#?}");
+            assert_eq!(
+                now[Path::new("src/a.sh")].2 == b"new a\n",
+                is_new,
+                "{fail_at} {crash_at}: {now:#?}"
+            );
+            assert!(!place.state().join("commit.journal").exists());
+            match committed {
+                Ok(_) => break,
+                Err(_) => n_crashes += 1,
+            }
+        }
+        if !is_reached {
+            break;
+        }
+    }
+    assert!(n_crashes > 300, "{n_crashes}");
 }

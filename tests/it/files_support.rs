@@ -19,8 +19,21 @@ pub struct Place {
 }
 
 impl Place {
+    /// In memory where the system has such a file system: a sync of a real disk takes milliseconds,
+    /// and a test that commits at every step does thousands.
     pub fn new() -> Self {
-        let temp = tempfile::tempdir().unwrap();
+        match tempfile::tempdir_in("/dev/shm") {
+            Ok(temp) => Self::at(temp),
+            Err(_) => Self::on_disk(),
+        }
+    }
+
+    /// In the folder for temporary files.
+    pub fn on_disk() -> Self {
+        Self::at(tempfile::tempdir().unwrap())
+    }
+
+    fn at(temp: tempfile::TempDir) -> Self {
         fs::create_dir(temp.path().join("work")).unwrap();
         Self { temp }
     }

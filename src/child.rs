@@ -563,11 +563,18 @@ fn before_exec(command: &mut Command, isolation: Isolation, record: Option<(Arc<
     if isolation == Isolation::Group {
         command.process_group(0);
     }
+    // A host that was started in the background or by nohup ignores signals, and what is ignored stays so
+    // across an exec: an interpreter in it could never be interrupted.
+    const DEFAULTED: [i32; 4] = [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM];
     // SAFETY: between fork and exec of a process with threads only async-signal-safe work is allowed. The
-    // closure makes system calls (setsid, getpid, open, read, write, close) on memory of its own stack; it
-    // neither allocates nor frees nor locks, and cannot panic.
+    // closure makes system calls (sigaction, setsid, getpid, open, read, write, close) on memory of its own
+    // stack; it neither allocates nor frees nor locks, and cannot panic. `signal` is given valid numbers
+    // and the default action.
     unsafe {
         command.pre_exec(move || {
+            for signal in DEFAULTED {
+                libc::signal(signal, libc::SIG_DFL);
+            }
             if isolation == Isolation::Session {
                 rustix::process::setsid()?;
             }

@@ -59,10 +59,10 @@ fn literal_or_comment(rest: &str) -> usize {
     if quoted.starts_with('"') {
         return prefix + quoted_length(quoted, '"').unwrap_or(quoted.len());
     }
-    if quoted.starts_with('\'') {
+    if let Some(inside) = quoted.strip_prefix('\'') {
         // A lifetime has no closing quote after one character.
-        let mut inside = quoted[1..].chars();
-        let is_char = inside.next() == Some('\\') || inside.next() == Some('\'');
+        let mut chars = inside.chars();
+        let is_char = chars.next() == Some('\\') || chars.next() == Some('\'');
         return if is_char {
             prefix + quoted_length(quoted, '\'').unwrap_or(1)
         } else {

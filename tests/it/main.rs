@@ -7,3 +7,6 @@ mod files_faults;
 mod files_support;
 mod staging;
 mod workspace;
+mod child;
+mod contract;
+mod tidy;

@@ -424,3 +424,29 @@ fn an_edit_that_was_applied_is_no_longer_pending() {
         .unwrap_err();
     assert!(matches!(err, StagingError::Changed { .. }), "{err:?}");
 }
+
+// D12, D43: of two accepts at once exactly one applies and consumes the edit.
+#[test]
+fn two_accepts_at_once_apply_once() {
+    for_both(|place, store, committer| {
+        let paths = three_files(place);
+        store.stage(proposal(&paths, b"new"), now()).unwrap();
+        let start = Barrier::new(2);
+        let accept = || {
+            start.wait();
+            store.accept("edit_1", &committer, &NoObserver, now())
+        };
+        let accepted = thread::scope(|scope| {
+            let both = [scope.spawn(accept), scope.spawn(accept)];
+            both.map(|thread| thread.join().unwrap())
+        });
+        let n_accepted = accepted.iter().filter(|accepted| accepted.is_ok()).count();
+        assert_eq!(n_accepted, 1, "{accepted:?}");
+        for accepted in accepted {
+            if let Err(err) = accepted {
+                assert!(matches!(err, StagingError::Unknown { .. }), "{err:?}");
+            }
+        }
+        assert_eq!(fs::read(&paths[2]).unwrap(), b"new");
+    });
+}

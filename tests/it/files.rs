@@ -202,8 +202,8 @@ fn an_unwritable_target_stops_all() {
         assert_eq!(refusals(err), [RefusalReason::ModeForbidsWriting]);
         assert_eq!(tree(&place.work()), before);
     }
-    // The twin: one write bit is enough.
-    chmod(&locked, 0o200);
+    // The twin: the owner's write bit is enough.
+    chmod(&locked, 0o600);
     committer
         .commit(&[write(&open, b"new"), write(&locked, b"new")], &NoObserver)
         .unwrap();
@@ -342,7 +342,7 @@ fn an_equal_content_touches_nothing() {
     let report = Committer::new(place.state())
         .commit(&[write(&path, b"same")], &notes)
         .unwrap();
-    assert_eq!(report.unchanged, [path.clone()]);
+    assert_eq!(report.unchanged, std::slice::from_ref(&path));
     assert!(report.files.is_empty());
     assert_eq!(path.metadata().unwrap().ino(), inode);
     assert!(notes.0.lock().unwrap().is_empty());

@@ -17,6 +17,7 @@ pub mod search;
 mod source;
 pub mod split;
 pub mod staging;
+mod template;
 pub mod text;
 mod tree;
 

@@ -42,6 +42,9 @@ pub struct Refusal {
     pub context: Context,
     /// What was wrong, in words.
     pub reason: String,
+    /// Whether the language has no such rung at all.
+    #[serde(skip)]
+    pub no_such_place: bool,
 }
 
 /// Tries one context; every scaffold of it in row order, first without and then with the terminator.
@@ -63,6 +66,7 @@ pub(crate) fn place(
         return Err(Refusal {
             context,
             reason: format!("{} has no such place", grammar.row.id),
+            no_such_place: true,
         });
     }
     for terminator in [None, syntax.terminator] {
@@ -86,6 +90,7 @@ pub(crate) fn place(
     Err(Refusal {
         context,
         reason: best.map_or_else(String::new, |m| m.reason),
+        no_such_place: false,
     })
 }
 

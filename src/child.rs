@@ -26,7 +26,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal};
+use rustix::process::Signal;
 
 pub use crate::child::capture::{Capture, Captured};
 pub use crate::child::exit::{Exit, Waited};
@@ -332,10 +332,7 @@ impl Processes {
     /// Takes charge of a process that a child started: it and its group end with the handle, and with the
     /// host. Fails when no such process lives.
     pub fn adopt(&self, pid: u32) -> io::Result<Adopted> {
-        let pid = i32::try_from(pid)
-            .ok()
-            .and_then(Pid::from_raw)
-            .ok_or(io::ErrorKind::InvalidInput)?;
+        let pid = tree::pid(pid).ok_or(io::ErrorKind::InvalidInput)?;
         let root = Root {
             pid,
             start: tree::start_time(pid).ok_or(io::ErrorKind::NotFound)?,
@@ -380,8 +377,8 @@ impl Processes {
         // The lock is held while the child starts, so that `end_all` sees every child or prevents it.
         match command.spawn() {
             Ok(process) => {
-                let pid = i32::try_from(process.id()).ok().and_then(Pid::from_raw);
-                let pid = pid.expect("the kernel gives positive process numbers");
+                let pid =
+                    tree::pid(process.id()).expect("the kernel gives positive process numbers");
                 // A child that nobody reaped has a start time, even when it has exited.
                 let root = Root {
                     pid,

@@ -320,6 +320,10 @@ pub struct Builder {
 impl Builder {
     /// Adds a tool.
     #[must_use]
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "a list of tools reads best so, and nobody takes it for a sum"
+    )]
     pub fn add<T: Tool>(mut self, tool: T) -> Self {
         let res = self.registry.insert(tool);
         self.keep(res)

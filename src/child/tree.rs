@@ -42,6 +42,11 @@ struct Row {
     alive: bool,
 }
 
+/// Returns a process number; `None` for 0 and for what no process can have.
+pub(crate) fn pid(number: u32) -> Option<Pid> {
+    i32::try_from(number).ok().and_then(Pid::from_raw)
+}
+
 /// Returns when a process started, if it is there.
 pub(crate) fn start_time(pid: Pid) -> Option<u64> {
     read_row(pid.as_raw_nonzero().get()).map(|row| row.start)

@@ -23,7 +23,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags};
-use rustix::process::Pid;
 
 use crate::child::tree::{self, Root};
 use crate::child::{Env, Isolation, Program, before_exec};
@@ -55,7 +54,7 @@ pub fn run(records: impl Read) {
                 let (Ok(id), Ok(pid), Ok(start)) = (id.parse(), pid.parse(), start.parse()) else {
                     continue;
                 };
-                if let Some(pid) = Pid::from_raw(pid) {
+                if let Some(pid) = tree::pid(pid) {
                     roots.insert(
                         id,
                         Root {
@@ -332,6 +331,9 @@ mod tests {
     fn a_record_of_a_reused_number_or_no_record_at_all_harms_nobody() {
         let own = rustix::process::getpid();
         // The number of this very process with a start time that is not its own.
-        run(format!("+ 1 {own} 1\nnonsense\n+ x y z\n- 7\n+ 2 -5 0\n").as_bytes());
+        run(
+            format!("+ 1 {own} 1\nnonsense\n+ x y z\n- 7\n+ 2 -5 0\n+ 3 0 0\n+ 4 4294967295 0\n")
+                .as_bytes(),
+        );
     }
 }

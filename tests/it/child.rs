@@ -18,6 +18,7 @@ use toolbox::child::{
 };
 
 const ROLE: &str = "TOOLBOX_TEST_HOST";
+const STORM: &str = "TOOLBOX_TEST_STORM";
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Short, because some children of the tests sit every grace out.
 const GRACE: Duration = Duration::from_millis(100);
@@ -415,6 +416,82 @@ fn host_process() {
         .read_to_end(&mut Vec::new())
         .expect("input");
     drop(guard);
+}
+
+/// Plays a host that starts children as fast as it can, until it is killed in the middle of that.
+#[test]
+fn storming_host_process() {
+    let Ok(mark) = std::env::var(STORM) else {
+        return;
+    };
+    let processes = processes();
+    let program = Program::new(
+        "sleep",
+        "/",
+        Env::new().with("PATH", "/usr/bin:/bin").with(STORM, mark),
+    );
+    let program = program.args(["600"]);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                // An end by itself, should the test have gone away.
+                for _ in 0..500 {
+                    let child = processes.spawn(&program).expect("spawn");
+                    println!("\nSTARTED {}", child.pid());
+                    std::mem::forget(child);
+                }
+            });
+        }
+    });
+}
+
+/// Returns the living processes whose environment holds the mark.
+fn marked(mark: &str) -> Vec<Process> {
+    let entries = std::fs::read_dir("/proc").expect("the process table");
+    entries
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok())
+        .filter(|pid| {
+            let environ = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            environ
+                .split(|byte| *byte == 0)
+                .any(|line| line == mark.as_bytes())
+        })
+        .filter_map(|pid| {
+            let descriptor = pidfd_open(Pid::from_raw(pid as i32)?, PidfdFlags::empty()).ok()?;
+            Some(Process { pid, descriptor })
+        })
+        .collect()
+}
+
+// R3: there is no moment in which a child lives and nobody knows of it.
+#[test]
+fn a_host_killed_in_the_middle_of_starting_leaves_no_child() {
+    for kill_after in [1, 7, 40] {
+        let mark = format!("{}-{kill_after}", std::process::id());
+        let mut host = Command::new(std::env::current_exe().expect("this binary"))
+            .args(["--exact", "child::storming_host_process", "--nocapture"])
+            .env(STORM, &mark)
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the host starts");
+        let lines = BufReader::new(host.stdout.take().expect("piped")).lines();
+        let n_started = lines
+            .map_while(Result::ok)
+            .filter(|line| line.starts_with("STARTED "))
+            .take(kill_after)
+            .count();
+        assert_eq!(n_started, kill_after);
+        host.kill().expect("it runs");
+        host.wait().expect("it ends");
+        let mark = format!("{STORM}={mark}");
+        loop {
+            let left = marked(&mark);
+            if left.is_empty() {
+                break;
+            }
+            left.iter().for_each(Process::assert_ends);
+        }
+    }
 }
 
 /// Plays the watcher that a host may bring along.

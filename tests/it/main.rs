@@ -1,3 +1,5 @@
 //! One test binary.
 
 mod child;
+mod contract;
+mod tidy;

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use reader::{code, imports, shipped};
+use reader::{Source, code, imports};
 use walls::{floors, head_comment, printing, processes, size, sleeping, surroundings, unwrapping};
 
 /// Engines: they import lower floors, and neither each other nor the contract.
@@ -37,8 +37,8 @@ const GROUND: [&str; 9] = [
 
 const MAX_LINES: usize = 600;
 
-/// A wall: complaints about one source, by its path under the crate root.
-type Wall = fn(&str, &str) -> Vec<String>;
+/// A wall: complaints about one source.
+type Wall = fn(&Source<'_>) -> Vec<String>;
 
 /// Every wall that looks at one file.
 const WALLS: [(&str, Wall); 8] = [
@@ -59,11 +59,14 @@ fn every_source_keeps_within_the_walls() {
     let complaints: Vec<String> = sources
         .iter()
         .flat_map(|(path, text)| {
-            WALLS.iter().flat_map(move |(wall, look)| {
-                look(path, text)
-                    .into_iter()
-                    .map(move |complaint| format!("{path}: {wall}: {complaint}"))
-            })
+            let source = Source::new(path, text);
+            let complain = |(wall, look): &(&str, Wall)| {
+                let found = look(&source).into_iter();
+                found
+                    .map(|complaint| format!("{path}: {wall}: {complaint}"))
+                    .collect::<Vec<_>>()
+            };
+            WALLS.iter().flat_map(complain).collect::<Vec<_>>()
         })
         .chain(cycles(&sources))
         .chain(forgotten_tests(&sources))
@@ -125,7 +128,7 @@ fn cycles(sources: &BTreeMap<String, String>) -> Vec<String> {
     for (path, text) in sources {
         if let Some(own) = module(path) {
             graph.entry(own).or_default().extend(
-                imports(&shipped(path, text))
+                imports(&Source::new(path, text).shipped)
                     .into_iter()
                     .filter(|other| other != own),
             );

@@ -2,6 +2,37 @@
 
 use super::*;
 
+/// One source, read once for all walls.
+pub(super) struct Source<'a> {
+    /// The path under the crate root.
+    pub(super) path: &'a str,
+    /// The whole text.
+    pub(super) text: &'a str,
+    /// Without comments and what literals hold.
+    pub(super) code: String,
+    /// The code before the unit tests, which stand last in a file.
+    pub(super) shipped: String,
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn new(path: &'a str, text: &'a str) -> Self {
+        let code = code(text);
+        let tests = path.ends_with("/tests.rs") || path.contains("/tests/");
+        let end = if tests {
+            Some(0)
+        } else {
+            code.find("#[cfg(test)]")
+        };
+        let shipped = code[..end.unwrap_or(code.len())].to_owned();
+        Self {
+            path,
+            text,
+            code,
+            shipped,
+        }
+    }
+}
+
 /// Code without comments and without what string literals hold; line numbers stay.
 ///
 /// Words such as `println!` are allowed in a comment or a message. The unit tests of a file stay in.
@@ -83,18 +114,6 @@ fn quoted_length(quoted: &str, quote: char) -> Option<usize> {
         }
     }
     None
-}
-
-/// Returns the code before the unit tests, which stand last in a file.
-pub(super) fn shipped(path: &str, text: &str) -> String {
-    let code = code(text);
-    if path.ends_with("/tests.rs") || path.contains("/tests/") {
-        return String::new();
-    }
-    match code.find("#[cfg(test)]") {
-        Some(tests) => code[..tests].to_owned(),
-        None => code,
-    }
 }
 
 /// Complains about every line that holds one of the words.

@@ -1,11 +1,11 @@
 //! The walls that look at one file.
 
-use super::reader::{code, complain, imports, shipped};
+use super::reader::{complain, imports};
 use super::*;
 
 /// A module imports its own and lower floors; engines stay apart from each other.
-pub(super) fn floors(path: &str, text: &str) -> Vec<String> {
-    let Some(own) = module(path) else {
+pub(super) fn floors(source: &Source<'_>) -> Vec<String> {
+    let Some(own) = module(source.path) else {
         return Vec::new();
     };
     let Some(own_floor) = floor(own) else {
@@ -14,7 +14,7 @@ pub(super) fn floors(path: &str, text: &str) -> Vec<String> {
         )];
     };
     let in_contract = own_floor == 2;
-    imports(&code(text))
+    imports(&source.code)
         .iter()
         .filter(|other| other.as_str() != own)
         .filter_map(|other| {
@@ -27,25 +27,25 @@ pub(super) fn floors(path: &str, text: &str) -> Vec<String> {
 }
 
 /// Only `src/child*` starts processes.
-pub(super) fn processes(path: &str, text: &str) -> Vec<String> {
-    if !path.starts_with("src/") || path.starts_with("src/child") {
+pub(super) fn processes(source: &Source<'_>) -> Vec<String> {
+    if !source.path.starts_with("src/") || source.path.starts_with("src/child") {
         return Vec::new();
     }
     // The command may use the other `Command`, that of its argument parser.
-    let words: &[&str] = match path.starts_with("src/bin/") {
+    let words: &[&str] = match source.path.starts_with("src/bin/") {
         true => &["process::Command"],
         false => &["Command::new", "process::Command"],
     };
-    complain(&shipped(path, text), words)
+    complain(&source.shipped, words)
 }
 
 /// The library never prints.
-pub(super) fn printing(path: &str, text: &str) -> Vec<String> {
-    if module(path).is_none() && path != "src/lib.rs" {
+pub(super) fn printing(source: &Source<'_>) -> Vec<String> {
+    if module(source.path).is_none() && source.path != "src/lib.rs" {
         return Vec::new();
     }
     complain(
-        &code(text),
+        &source.code,
         &[
             "println!",
             "eprintln!",
@@ -59,12 +59,12 @@ pub(super) fn printing(path: &str, text: &str) -> Vec<String> {
 }
 
 /// The library reads neither the environment nor the home folder nor the current one.
-pub(super) fn surroundings(path: &str, text: &str) -> Vec<String> {
-    if module(path).is_none() && path != "src/lib.rs" {
+pub(super) fn surroundings(source: &Source<'_>) -> Vec<String> {
+    if module(source.path).is_none() && source.path != "src/lib.rs" {
         return Vec::new();
     }
     complain(
-        &shipped(path, text),
+        &source.shipped,
         &[
             "std::env::",
             "env::var",
@@ -78,18 +78,19 @@ pub(super) fn surroundings(path: &str, text: &str) -> Vec<String> {
 }
 
 /// Nothing waits a fixed time: there is an event to wait for, or there is none.
-pub(super) fn sleeping(_path: &str, text: &str) -> Vec<String> {
+pub(super) fn sleeping(source: &Source<'_>) -> Vec<String> {
     complain(
-        &code(text),
+        &source.code,
         &["thread::sleep", "sleep_ms", "use std::thread::sleep"],
     )
 }
 
 /// A file is one concern.
-pub(super) fn size(_path: &str, text: &str) -> Vec<String> {
-    let n_lines = text.lines().count();
+pub(super) fn size(source: &Source<'_>) -> Vec<String> {
+    let n_lines = source.text.lines().count();
     let reason = format!("over {MAX_LINES} lines because");
-    let head = text
+    let head = source
+        .text
         .lines()
         .take_while(|line| line.starts_with("//!"))
         .any(|line| line.contains(&reason));
@@ -102,8 +103,9 @@ pub(super) fn size(_path: &str, text: &str) -> Vec<String> {
 }
 
 /// A file says first what it is for.
-pub(super) fn head_comment(_path: &str, text: &str) -> Vec<String> {
-    let good = text
+pub(super) fn head_comment(source: &Source<'_>) -> Vec<String> {
+    let good = source
+        .text
         .lines()
         .next()
         .is_some_and(|line| line.starts_with("//! ") && line.len() > 10);
@@ -115,17 +117,24 @@ pub(super) fn head_comment(_path: &str, text: &str) -> Vec<String> {
 }
 
 /// No input makes the library panic, so nothing in it is unwrapped; `expect` says why it holds.
-pub(super) fn unwrapping(path: &str, text: &str) -> Vec<String> {
-    if !path.starts_with("src/") {
+pub(super) fn unwrapping(source: &Source<'_>) -> Vec<String> {
+    if !source.path.starts_with("src/") {
         return Vec::new();
     }
-    complain(&shipped(path, text), &[".unwrap()", ".unwrap_err()"])
+    complain(&source.shipped, &[".unwrap()", ".unwrap_err()"])
+}
+
+fn look(wall: Wall, path: &str, text: &str) -> Vec<String> {
+    wall(&Source::new(path, text))
 }
 
 #[track_caller]
 fn check(wall: Wall, path: &str, good: &str, bad: &str) {
-    assert_eq!(wall(path, good), [""; 0], "good");
-    assert!(!wall(path, bad).is_empty(), "the wall does not see {bad}");
+    assert_eq!(look(wall, path, good), [""; 0], "good");
+    assert!(
+        !look(wall, path, bad).is_empty(),
+        "the wall does not see {bad}"
+    );
 }
 
 #[test]
@@ -167,13 +176,13 @@ fn the_wall_of_floors_stands() {
         "fn f() { crate::kernel::x() }",
     );
     let both = "use crate::{syntax, tool};";
-    assert_eq!(floors("src/tools/grep.rs", both), [""; 0]);
+    assert_eq!(look(floors, "src/tools/grep.rs", both), [""; 0]);
     check(floors, "src/text.rs", "", "fn f() { crate::run::x() }");
     assert!(
-        !floors("src/novel.rs", "").is_empty(),
+        !look(floors, "src/novel.rs", "").is_empty(),
         "a module must be given a floor"
     );
-    assert!(floors("src/bin/toolbox/main.rs", "use crate::tool::A;").is_empty());
+    assert!(look(floors, "src/bin/toolbox/main.rs", "use crate::tool::A;").is_empty());
 }
 
 #[test]
@@ -185,10 +194,17 @@ fn the_wall_around_processes_stands() {
         "// Command::new is in child.rs",
         starts,
     );
-    assert!(!processes("src/bin/toolbox/main.rs", starts).is_empty());
-    assert!(processes("src/bin/toolbox/args.rs", "clap::Command::new(x)").is_empty());
-    assert!(processes("src/child/watcher.rs", starts).is_empty());
-    assert!(processes("tests/it/child.rs", starts).is_empty());
+    assert!(!look(processes, "src/bin/toolbox/main.rs", starts).is_empty());
+    assert!(
+        look(
+            processes,
+            "src/bin/toolbox/args.rs",
+            "clap::Command::new(x)"
+        )
+        .is_empty()
+    );
+    assert!(look(processes, "src/child/watcher.rs", starts).is_empty());
+    assert!(look(processes, "tests/it/child.rs", starts).is_empty());
 }
 
 #[test]
@@ -205,7 +221,7 @@ fn the_wall_against_printing_stands() {
             "let x = \"println!\"; // dbg!(x)\nmy_println!();",
             bad,
         );
-        assert!(printing("src/bin/toolbox/main.rs", bad).is_empty());
+        assert!(look(printing, "src/bin/toolbox/main.rs", bad).is_empty());
     }
 }
 
@@ -222,7 +238,7 @@ fn the_wall_around_the_library_stands() {
             "command.current_dir(folder); env!(\"X\")",
             bad,
         );
-        assert!(surroundings("src/bin/toolbox/main.rs", bad).is_empty());
+        assert!(look(surroundings, "src/bin/toolbox/main.rs", bad).is_empty());
     }
 }
 
@@ -245,9 +261,9 @@ fn the_wall_of_size_stands() {
         "Head.",
         "It is over 600 lines because a table belongs together.",
     );
-    assert!(size("src/a.rs", &excused).is_empty());
+    assert!(look(size, "src/a.rs", &excused).is_empty());
     let late = lines(601) + "//! over 600 lines because it says so too late";
-    assert!(!size("src/a.rs", &late).is_empty());
+    assert!(!look(size, "src/a.rs", &late).is_empty());
 }
 
 #[test]
@@ -258,12 +274,12 @@ fn the_wall_of_head_comments_stands() {
         "//! What it does.\n",
         "use x;\n//! Late.",
     );
-    assert!(!head_comment("src/a.rs", "").is_empty());
+    assert!(!look(head_comment, "src/a.rs", "").is_empty());
 }
 
 #[test]
 fn the_wall_against_unwrapping_stands() {
     let tested = "x.unwrap_or(y);\n#[cfg(test)]\nmod tests { fn f() { x.unwrap(); } }";
     check(unwrapping, "src/a.rs", tested, "x.unwrap();");
-    assert!(unwrapping("src/a/tests.rs", "x.unwrap();").is_empty());
+    assert!(look(unwrapping, "src/a/tests.rs", "x.unwrap();").is_empty());
 }

@@ -10,7 +10,9 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, getpgid, getsid, kill_process, pidfd_open, pidfd_send_signal,
+};
 use toolbox::cancel::Cancel;
 use toolbox::child::{
     Capture, Child, Env, Exit, Isolation, Processes, Program, Stderr, Stream, Waited, Watch,
@@ -78,6 +80,13 @@ fn shell(script: &str) -> Program {
     Program::new("sh", "/", Env::new().with("PATH", "/usr/bin:/bin")).args(["-c", script])
 }
 
+/// A script with job control: each of its jobs has a process group of its own.
+fn jobs(script: &str) -> Program {
+    let env = Env::new().with("PATH", "/usr/bin:/bin");
+    let script = format!("set -m; {script}");
+    Program::new("bash", "/", env).args(["-c", &script])
+}
+
 /// Starts a script and reads the process numbers, or other words, of its first line.
 fn start(processes: &Processes, program: Program) -> (Child, Vec<String>) {
     let mut child = processes
@@ -125,21 +134,27 @@ fn a_grandchild_is_ended_although_its_parent_has_ended_before() {
 #[test]
 fn groups_and_sessions_inside_the_tree_are_ended_too() {
     let processes = processes();
-    let job = shell("set -m; sleep 600 & echo $!; wait").isolation(Isolation::Session);
+    let job = jobs("sleep 600 & echo $!; wait").isolation(Isolation::Session);
     let (child, words) = start(&processes, job);
     let own_group = Process::of(pid(&words[0]));
+    assert_eq!(getpgid(Some(raw(own_group.pid))), Ok(raw(own_group.pid)));
     drop(child);
     own_group.assert_ends();
 
-    let (child, words) = start(&processes, shell("setsid sleep 600 & echo $!; wait"));
+    let (child, words) = start(
+        &processes,
+        shell("setsid sh -c 'echo $$; exec sleep 600' & wait"),
+    );
     let own_session = Process::of(pid(&words[0]));
+    assert_eq!(getsid(Some(raw(own_session.pid))), Ok(raw(own_session.pid)));
     drop(child);
     own_session.assert_ends();
 
     // The leader of the session has ended; only the session ties the orphan to it.
-    let orphan = shell("set -m; sleep 600 & echo $!").isolation(Isolation::Session);
+    let orphan = jobs("sleep 600 & echo $!").isolation(Isolation::Session);
     let (child, words) = start(&processes, orphan);
     let orphan = Process::of(pid(&words[0]));
+    assert_eq!(getpgid(Some(raw(orphan.pid))), Ok(raw(orphan.pid)));
     assert_eq!(child.wait_timeout(PATIENCE), Some(Exit::Code(0)));
     drop(child);
     orphan.assert_ends();
@@ -397,7 +412,7 @@ fn host_process() {
     });
     let guard = (role == "signals").then(|| processes.end_on_signals(GRACE).expect("signals"));
     let (group, words) = start(&processes, shell("sleep 600 & echo $!; wait"));
-    let session = shell("set -m; sleep 600 & echo $!; wait").isolation(Isolation::Session);
+    let session = jobs("sleep 600 & echo $!; wait").isolation(Isolation::Session);
     let (session, more) = start(&processes, session);
     let deaf = shell("trap '' TERM HUP INT; sleep 600 & echo $!; wait");
     let (deaf, last) = start(&processes, deaf);

@@ -411,26 +411,28 @@ fn host_process() {
         _ => Watch::Shell,
     });
     let guard = (role == "signals").then(|| processes.end_on_signals(GRACE).expect("signals"));
-    let (group, words) = start(&processes, shell("sleep 600 & echo $!; wait"));
-    let session = jobs("sleep 600 & echo $!; wait").isolation(Isolation::Session);
-    let (session, more) = start(&processes, session);
+    // Tied to its child by the group, by the session alone, by descent alone, and by the record alone.
+    let (group, in_group) = start(&processes, shell("sleep 600 & echo $!; wait"));
+    let orphan = jobs("sleep 600 & echo $!").isolation(Isolation::Session);
+    let (ended, in_session) = start(&processes, orphan);
+    assert_eq!(ended.wait_timeout(PATIENCE), Some(Exit::Code(0)));
+    let away = shell("setsid sh -c 'echo $$; exec sleep 600' & wait");
+    let (parent, descendant) = start(&processes, away);
+    let foreign = Command::new("sleep").arg("600").spawn().expect("spawn");
+    let adopted = processes.adopt(foreign.id()).expect("it lives");
     let deaf = shell("trap '' TERM HUP INT; sleep 600 & echo $!; wait");
-    let (deaf, last) = start(&processes, deaf);
+    let (deaf, in_deaf) = start(&processes, deaf);
     // A child that has ended before the host is no business of the watcher.
     drop(processes.spawn(&shell("exit 0")).expect("spawn"));
-    let numbers = [
-        group.pid().to_string(),
-        words[0].clone(),
-        session.pid().to_string(),
-        more[0].clone(),
-    ];
-    println!("\nNUMBERS {} {} {}", numbers.join(" "), deaf.pid(), last[0]);
+    let told = [in_group, in_session, descendant, in_deaf].concat();
+    let pids = [group.pid(), parent.pid(), foreign.id(), deaf.pid()].map(|pid| pid.to_string());
+    println!("\nNUMBERS {} {}", told.join(" "), pids.join(" "));
     std::io::stdout().flush().expect("flush");
     // The end of input is the end of the test that started this host.
     std::io::stdin()
         .read_to_end(&mut Vec::new())
         .expect("input");
-    drop(guard);
+    drop((guard, adopted));
 }
 
 /// Plays a host that starts children as fast as it can, until it is killed in the middle of that.
@@ -553,7 +555,7 @@ fn check_end_of_host(role: &str, signal: Signal) {
         .split(' ')
         .map(|word| Process::of(pid(word)))
         .collect();
-    assert_eq!(children.len(), 6);
+    assert_eq!(children.len(), 8);
     children.iter().for_each(Process::assert_lives);
     kill_process(raw(host.id()), signal).expect("the host lives");
     let status = host.wait().expect("the host ends");

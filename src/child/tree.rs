@@ -194,6 +194,13 @@ fn await_end(mut members: Vec<OwnedFd>, timeout: Duration) {
     }
 }
 
+/// Waits until a process has ended, or the timeout.
+#[cfg(test)]
+pub(crate) fn await_end_of(number: u32, timeout: Duration) {
+    let descriptor = pid(number).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+    await_end(descriptor.into_iter().collect(), timeout);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

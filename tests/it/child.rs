@@ -412,7 +412,7 @@ fn host_process() {
     assert_eq!(ended.wait_timeout(PATIENCE), Some(Exit::Code(0)));
     let away = shell("setsid sh -c 'echo $$; exec sleep 600' & wait");
     let (parent, descendant) = start(&processes, away);
-    let foreign = Command::new("sleep").arg("600").spawn().expect("spawn");
+    let mut foreign = Command::new("sleep").arg("600").spawn().expect("spawn");
     let adopted = processes.adopt(foreign.id()).expect("it lives");
     let deaf = shell("trap '' TERM HUP INT; sleep 600 & echo $!; wait");
     let (deaf, in_deaf) = start(&processes, deaf);
@@ -427,6 +427,7 @@ fn host_process() {
         .read_to_end(&mut Vec::new())
         .expect("input");
     drop((guard, adopted));
+    foreign.wait().expect("it has been ended");
 }
 
 /// Plays a host that starts children as fast as it can, until it is killed in the middle of that.

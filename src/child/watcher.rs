@@ -144,6 +144,7 @@ pub(crate) struct Watcher {
     /// Kept so that a child that writes its record never meets a broken pipe, whose signal would end it
     /// before its exec. It does not keep the watcher from seeing the end: that comes from the other side.
     _reader: PipeReader,
+    abandoned: bool,
 }
 
 impl Watcher {
@@ -170,7 +171,13 @@ impl Watcher {
             process,
             records: Arc::new(OwnedFd::from(writer)),
             _reader: reader,
+            abandoned: false,
         })
+    }
+
+    /// Lets go of a watcher that still has work: it ends what is recorded as soon as the pipe closes.
+    pub(crate) fn abandon(mut self) {
+        self.abandoned = true;
     }
 
     pub(crate) fn is_alive(&mut self) -> bool {
@@ -200,9 +207,11 @@ impl Watcher {
 
 impl Drop for Watcher {
     fn drop(&mut self) {
-        // Every handle to a child holds the table that owns the watcher, so nothing is in charge any more.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        // Nothing is in charge any more, so there is nothing to wait for; see `abandon`.
+        if !self.abandoned {
+            let _ = self.process.kill();
+            let _ = self.process.wait();
+        }
     }
 }
 
@@ -353,7 +362,7 @@ mod tests {
         watcher.records = Arc::new(OwnedFd::from(other));
         watcher.process.wait().expect("the watcher ends");
         // The kill has been sent; the first victim may still be about to end.
-        tree::await_end_of(victims[0].id(), Duration::from_secs(20));
+        let _ = tree::await_end_of(victims[0].id(), Duration::from_secs(20));
         let res = victims
             .each_mut()
             .map(|victim| matches!(victim.try_wait(), Ok(Some(_))));

@@ -156,7 +156,7 @@ fn annotations(lexer: &mut Lexer<'_>, first: Token) -> Option<Token> {
                     token = lexer.next()?;
                     break;
                 }
-                b'<' => return None,
+                b'<' if lexer.dialect == Dialect::Dart => return None,
                 _ => break,
             }
         }

@@ -291,7 +291,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Steps over a comment and tells whether a line ends in it.
-    fn comment(&mut self) -> Option<bool> {
+    pub fn comment(&mut self) -> Option<bool> {
         let rest = &self.source[self.at..];
         if rest[1] == b'/' {
             let mut end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());

@@ -366,8 +366,12 @@ impl Lexer<'_> {
 
     /// Steps over the rest of an opening tag; tells whether the element has children to come.
     fn attributes(&mut self) -> Option<bool> {
+        self.type_arguments()?;
         loop {
             match self.byte(self.at) {
+                b'/' if matches!(self.byte(self.at + 1), b'/' | b'*') => {
+                    self.comment()?;
+                }
                 b'>' => {
                     self.at += 1;
                     return Some(true);
@@ -385,6 +389,22 @@ impl Lexer<'_> {
                 byte if CLASS[byte as usize] == Class::Word => self.at = self.word_end(self.at),
                 _ => return None,
             }
+        }
+    }
+
+    /// Steps over plain type arguments right after the name of a tag.
+    fn type_arguments(&mut self) -> Option<()> {
+        let mut depth = 0;
+        loop {
+            match self.byte(self.at) {
+                b'<' => depth += 1,
+                b'>' if depth > 0 => depth -= 1,
+                _ if depth == 0 => return Some(()),
+                b'|' | b'&' | b'.' | b'[' | b']' | b',' | b' ' | b'\n' => {}
+                byte if CLASS[byte as usize] == Class::Word => {}
+                _ => return None,
+            }
+            self.at += 1;
         }
     }
 }

@@ -113,7 +113,7 @@ fn head(lexer: &mut Lexer<'_>, first: Token) -> Option<End> {
         }
         let next = lexer.peek()?;
         let end = match lexer.text(token) {
-            b"pub" | b"crate" => {
+            b"pub" => {
                 if lexer.mark(next) == b'(' {
                     lexer.next()?;
                     lexer.plain_group()?;

@@ -400,6 +400,10 @@ impl Lexer<'_> {
                 b'<' => depth += 1,
                 b'>' if depth > 0 => depth -= 1,
                 _ if depth == 0 => return Some(()),
+                quote @ (b'"' | b'\'') => {
+                    self.on_one_line(quote)?;
+                    continue;
+                }
                 b'|' | b'&' | b'.' | b'[' | b']' | b',' | b' ' | b'\n' => {}
                 byte if CLASS[byte as usize] == Class::Word => {}
                 _ => return None,

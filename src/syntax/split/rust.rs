@@ -71,13 +71,19 @@ fn item(
     if let End::Call = end {
         return call(lexer);
     }
+    // A brace inside type arguments or after a default is a constant, not a body.
+    let mut angles = 0_usize;
     loop {
         let token = lexer.next()?;
         match (token.kind, lexer.mark(token)) {
             (Kind::End | Kind::Close, _) => return None,
             (_, b';') => return Some(token.end),
+            (_, b'<') => angles += 1,
+            (_, b'>') if !matches!(lexer.byte(token.start - 1), b'-' | b'=') => {
+                angles = angles.saturating_sub(1);
+            }
             (Kind::Open, b'{') => {
-                let in_type = matches!(lexer.mark(before), b'<' | b'=');
+                let in_type = angles > 0 || lexer.mark(before) == b'=';
                 match end {
                     End::Semicolon | End::Call => {}
                     End::Body | End::Items if in_type => {}

@@ -26,6 +26,7 @@ use crate::syntax::text::found;
 use crate::syntax::tree::Flat;
 use crate::text::{LineIndex, clip};
 use crate::walk::{self, WalkError, WalkOptions};
+use crate::workspace::display_under;
 
 /// What to search, and where.
 #[derive(Clone, Debug)]
@@ -236,12 +237,7 @@ impl Searcher<'_> {
 
     /// A path as answers show it: relative to the root with `/`, absolute outside.
     pub(crate) fn shown(&self, path: &Path) -> String {
-        let path = match path.strip_prefix(self.root) {
-            Ok(inner) if inner.as_os_str().is_empty() => Path::new("."),
-            Ok(inner) => inner,
-            Err(_) => path,
-        };
-        path.to_string_lossy().into_owned()
+        display_under(self.root, path)
     }
 
     fn report(

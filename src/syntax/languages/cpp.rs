@@ -17,11 +17,13 @@ pub(crate) const ROW: Language = Language {
 
 const SYNTAX: Syntax = Syntax {
     rungs: &[
+        // The grammar would take a lambda that stands alone for a function without a name.
+        Rung::new(Context::Statement, "void zs() { zf(", "\n); }").only(&["lambda_expression"]),
         Rung::new(Context::Statement, "void zs() {\n", "\n}").not(NO_STATEMENT),
         Rung::new(Context::Expression, "void zs() { zf(", "\n); }").not(NO_EXPRESSION),
         Rung::new(Context::ClassMember, "struct Zs {\n", "\n};").not(NO_MEMBER),
         Rung::new(Context::ClassMember, "enum Zs {\n", "\n};").only(&["enumerator"]),
-        Rung::new(Context::Declaration, "", "\n"),
+        Rung::new(Context::Declaration, "", "\n").not(&["preproc_include", "using_declaration"]),
         Rung::new(Context::Type, "void zs() { zx = sizeof(", "\n); }").only(&["type_descriptor"]),
         Rung::new(Context::Type, "Zt<", "\n> zs;").only(&["type_descriptor"]),
         Rung::new(Context::Parameter, "void zs(", "\n);").only(&[
@@ -45,7 +47,7 @@ const SYNTAX: Syntax = Syntax {
         Rung::new(Context::Decorator, "", "\nvoid zs();").only(&["attribute_declaration"]),
         Rung::new(Context::Import, "", "\n").only(&["preproc_include", "using_declaration"]),
     ],
-    forms: &["{}", "{};", "T {}", "T {};", "case {}:;", "{}()", "typename {}"],
+    forms: &["{}", "{};", "T {}", "T {};", "case {}:;", "{}()"],
     terminator: Some(";"),
     terminator_optional: false,
     declarators: &[
@@ -78,15 +80,18 @@ const NO_STATEMENT: &[&str] = &[
     "access_specifier",
     "case_statement",
     "field_declaration",
-    "function_definition",
     "linkage_specification",
     "namespace_definition",
     "preproc_include",
-    "template_declaration",
 ];
 
 /// What the grammar takes among arguments although it is no expression.
 const NO_EXPRESSION: &[&str] = &["type_descriptor", "preproc_include"];
 
 /// What the grammar takes among members although it stands elsewhere.
-const NO_MEMBER: &[&str] = &["declaration", "preproc_include"];
+const NO_MEMBER: &[&str] = &[
+    "declaration",
+    "preproc_call",
+    "preproc_directive",
+    "preproc_include",
+];

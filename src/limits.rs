@@ -48,6 +48,9 @@ pub const CACHE_BYTES: usize = 256 << 20;
 /// wait is bounded too.
 pub const COMMIT_LOCK_WAIT: Duration = Duration::from_secs(20);
 
+/// The threads that sync the files of one commit (measured: 300 files on a disk of 10 ms a sync).
+pub const SYNC_THREADS: usize = 8;
+
 /// How long a staged edit can be accepted (D12, D43: staged edits expire after seven days).
 pub const STAGED_EDIT_LIFETIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 

@@ -12,6 +12,7 @@ mod metavar;
 pub mod pattern;
 pub mod prefilter;
 pub mod report;
+pub mod rewrite;
 pub mod search;
 mod source;
 pub mod split;

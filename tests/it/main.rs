@@ -1,12 +1,13 @@
 //! The one test binary: each module holds one tool or one concern.
 
-mod syntax_cases;
+mod child;
+mod contract;
 mod files;
 mod files_crash;
 mod files_faults;
+mod files_rivals;
 mod files_support;
 mod staging;
-mod workspace;
-mod child;
-mod contract;
+mod syntax_cases;
 mod tidy;
+mod workspace;

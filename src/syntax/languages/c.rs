@@ -59,6 +59,7 @@ const SYNTAX: Syntax = Syntax {
         "case", "default", "do", "else", "enum", "for", "if", "return", "struct", "switch",
         "typedef", "union", "while",
     ],
+    reserved_kinds: &["identifier", "type_identifier", "field_identifier"],
     parentheses: Some(("(", ")")),
     ..PLAIN
 };

@@ -71,6 +71,7 @@ const SYNTAX: Syntax = Syntax {
         "operator", "private", "protected", "public", "return", "struct", "switch", "template",
         "throw", "try", "typedef", "typename", "union", "using", "virtual", "while",
     ],
+    reserved_kinds: &["identifier", "type_identifier", "field_identifier", "namespace_identifier"],
     parentheses: Some(("(", ")")),
     ..PLAIN
 };

@@ -83,6 +83,7 @@ const SYNTAX: Syntax = Syntax {
         "if", "implements", "import", "interface", "new", "package", "private", "protected",
         "public", "return", "static", "switch", "throw", "throws", "try", "void", "while",
     ],
+    reserved_kinds: &["identifier", "type_identifier"],
     parentheses: Some(("(", ")")),
     ..PLAIN
 };

@@ -20,7 +20,19 @@ const SYNTAX: Syntax = Syntax {
             "class Zs { async Task Zm() {\n",
             "\n} }\n",
         )
-        .not(&["local_function_statement"]),
+        .not(&["local_function_statement"])
+        .without_words(&[
+            "private",
+            "protected",
+            "public",
+            "internal",
+            "static",
+            "readonly",
+            "volatile",
+            "override",
+            "virtual",
+            "abstract",
+        ]),
         Rung::new(
             Context::Expression,
             "class Zs { async Task Zm() { Zf(",
@@ -57,19 +69,16 @@ const SYNTAX: Syntax = Syntax {
             "\n}; }\n",
         )
         .only(&["assignment_expression"]),
-        Rung::new(Context::ObjectMember, "class Zs { void Zm() { Zf(", "\n); } }\n")
-            .only(&["argument"]),
+        Rung::new(
+            Context::ObjectMember,
+            "class Zs { void Zm() { Zf(",
+            "\n); } }\n",
+        )
+        .only(&["argument"]),
         Rung::new(Context::Decorator, "", "\nclass Zs {}\n").only(&["attribute_list"]),
         Rung::new(Context::Import, "", "\n").only(&["using_directive", "extern_alias_directive"]),
     ],
-    forms: &[
-        "{}",
-        "{};",
-        "T {};",
-        "case {}:",
-        "{} => T",
-        "record {};",
-    ],
+    forms: &["{}", "{};", "T {};", "case {}:", "{} => T", "record {};"],
     terminator: Some(";"),
     terminator_optional: false,
     declarators: &["variable_declarator"],

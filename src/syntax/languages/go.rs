@@ -14,10 +14,8 @@ pub(crate) const ROW: Language = Language {
 
 const SYNTAX: Syntax = Syntax {
     rungs: &[
-        Rung::new(Context::Statement, "package zp\nfunc zs() {\n", "\n}\n").not(&[
-            "import_declaration",
-            "package_clause",
-        ]),
+        Rung::new(Context::Statement, "package zp\nfunc zs() {\n", "\n}\n")
+            .not(&["import_declaration", "package_clause"]),
         Rung::new(Context::Expression, "package zp\nvar zs = zf(", "\n)\n").not(&[
             "array_type",
             "channel_type",

@@ -14,17 +14,39 @@ pub(crate) const ROW: Language = Language {
 
 const SYNTAX: Syntax = Syntax {
     rungs: &[
-        Rung::new(Context::Statement, "class Zs { void zs() {\n", "\n} }\n").not(&[
-            "import_declaration",
-            "package_declaration",
-            "module_declaration",
-        ]),
+        Rung::new(Context::Statement, "class Zs { void zs() {\n", "\n} }\n")
+            .not(&[
+                "import_declaration",
+                "package_declaration",
+                "module_declaration",
+            ])
+            .without_words(&[
+                "private",
+                "protected",
+                "public",
+                "static",
+                "native",
+                "volatile",
+                "transient",
+                "default",
+            ]),
         // `super(..)` and `this(..)` stand in constructors only.
-        Rung::new(Context::Statement, "class Zs { Zs() {\n", "\n} }\n").not(&[
-            "import_declaration",
-            "package_declaration",
-            "module_declaration",
-        ]),
+        Rung::new(Context::Statement, "class Zs { Zs() {\n", "\n} }\n")
+            .not(&[
+                "import_declaration",
+                "package_declaration",
+                "module_declaration",
+            ])
+            .without_words(&[
+                "private",
+                "protected",
+                "public",
+                "static",
+                "native",
+                "volatile",
+                "transient",
+                "default",
+            ]),
         Rung::new(
             Context::Expression,
             "class Zs { void zs() { zf(",
@@ -65,7 +87,13 @@ const SYNTAX: Syntax = Syntax {
         Rung::new(Context::Import, "", "\n").only(&["import_declaration"]),
     ],
     forms: &[
-        "{}", "{};", "T {}", "T {};", "case {}:", "{} = T", "exports {};",
+        "{}",
+        "{};",
+        "T {}",
+        "T {};",
+        "case {}:",
+        "{} = T",
+        "exports {};",
     ],
     terminator: Some(";"),
     terminator_optional: false,
@@ -79,9 +107,33 @@ const SYNTAX: Syntax = Syntax {
         "enum_body_declarations",
     ],
     reserved: &[
-        "case", "catch", "class", "default", "else", "enum", "extends", "final", "finally", "for",
-        "if", "implements", "import", "interface", "new", "package", "private", "protected",
-        "public", "return", "static", "switch", "throw", "throws", "try", "void", "while",
+        "case",
+        "catch",
+        "class",
+        "default",
+        "else",
+        "enum",
+        "extends",
+        "final",
+        "finally",
+        "for",
+        "if",
+        "implements",
+        "import",
+        "interface",
+        "new",
+        "package",
+        "private",
+        "protected",
+        "public",
+        "return",
+        "static",
+        "switch",
+        "throw",
+        "throws",
+        "try",
+        "void",
+        "while",
     ],
     reserved_kinds: &["identifier", "type_identifier"],
     parentheses: Some(("(", ")")),

@@ -14,7 +14,7 @@ pub(crate) const ROW: Language = Language {
 
 const SYNTAX: Syntax = Syntax {
     rungs: &[
-        Rung::new(Context::Statement, "fun zs() {\n", "\n}\n"),
+        Rung::new(Context::Statement, "fun zs() {\n", "\n}\n").not(&["annotated_expression"]),
         Rung::new(Context::Expression, "val zs = zf(", "\n)\n").not(&["value_argument"]),
         Rung::new(Context::ClassMember, "class Zs {\n", "\n}\n"),
         Rung::new(Context::ClassMember, "enum class Zs {\n", "\n}\n").only(&["enum_entry"]),
@@ -35,7 +35,7 @@ const SYNTAX: Syntax = Syntax {
         Rung::new(Context::Decorator, "", "\nclass Zs\n").only(&["annotation"]),
         Rung::new(Context::Import, "", "\n").only(&["import"]),
     ],
-    forms: &["{}", "{};", "{}: T", "val {}: T", "{} -> T"],
+    forms: &["{}", "{};", "{}: T", "val {}: T;", "{} -> T"],
     terminator: Some(";"),
     terminator_optional: true,
     expression_statements: &[],

@@ -83,6 +83,8 @@ pub struct Pattern {
 pub(crate) enum Spine {
     /// At the root's own end.
     Closed,
+    /// After a terminator that the pattern writes and the grammar keeps outside of the root.
+    Over { terminator: &'static str },
     /// Before a terminator that the pattern does not write: this many levels down the right edge.
     Open { levels: Vec<SpineStep> },
 }
@@ -230,7 +232,7 @@ impl Pattern {
             repeats,
             branches: n_runs > 1,
             sequence: placed.roots.len() > 1,
-            root_attached: first.flags & flag::ATTACHED != 0,
+            root_attached: first.flags() & flag::ATTACHED != 0,
             is_expression: placed.roots.len() == 1 && is_expression(grammar, &placed),
             spine,
             needles,
@@ -254,7 +256,7 @@ fn is_expression(grammar: &Grammar, placed: &Placed) -> bool {
         Context::Statement => {
             let parent = placed.flat.node(root).parent;
             let parent = placed.flat.node(parent);
-            !placed.wrote_terminator && parent.flags & flag::EXPRESSION_STATEMENT != 0
+            !placed.wrote_terminator && parent.flags() & flag::EXPRESSION_STATEMENT != 0
         }
         _ => false,
     }
@@ -280,7 +282,7 @@ impl Compiler<'_> {
                 && flat.node(entered).next == idx
             {
                 let node = flat.node(entered);
-                if node.flags & flag::STRING != 0 {
+                if node.flags() & flag::STRING != 0 {
                     self.gap(last_end..node.end as usize);
                 }
                 self.ops.push(Op::Leave);
@@ -294,7 +296,7 @@ impl Compiler<'_> {
             }
             let node = *flat.node(idx);
             if let Some((entered, last_end)) = open.last().copied()
-                && flat.node(entered).flags & flag::STRING != 0
+                && flat.node(entered).flags() & flag::STRING != 0
             {
                 self.gap(last_end..node.start as usize);
             }
@@ -325,8 +327,8 @@ impl Compiler<'_> {
         let range = node.start as usize..node.end as usize;
         let meta = self.placed.metas.iter().find(|(_, r)| *r == range);
         if let Some((meta, _)) = meta {
-            let passed =
-                node.flags & flag::LIST != 0 || (!meta.run && node.flags & flag::DECLARATOR != 0);
+            let passed = node.flags() & flag::LIST != 0
+                || (!meta.run && node.flags() & flag::DECLARATOR != 0);
             let has_inner = flat.children(idx).next().is_some_and(|c| {
                 let child = flat.node(c);
                 child.start == node.start && child.end == node.end
@@ -341,7 +343,7 @@ impl Compiler<'_> {
                 return Some(node.next);
             }
         }
-        if node.flags & flag::STRING != 0 {
+        if node.flags() & flag::STRING != 0 {
             if let Some(op) = self.string_body(&range, node.kind) {
                 self.ops.push(op);
                 return Some(node.next);
@@ -352,9 +354,9 @@ impl Compiler<'_> {
             }
         }
         if flat.is_leaf(idx) {
-            if node.flags & flag::SEPARATOR != 0 {
+            if node.flags() & flag::SEPARATOR != 0 {
                 self.ops.push(Op::Separator { kind: node.kind });
-            } else if node.flags & flag::NAMED == 0 {
+            } else if node.flags() & flag::NAMED == 0 {
                 self.ops.push(Op::Token { kind: node.kind });
             } else {
                 self.leaf(node.kind, &range);
@@ -366,7 +368,10 @@ impl Compiler<'_> {
     }
 
     fn leaf(&mut self, kind: u16, range: &Range<usize>) {
-        let text = restored(&self.placed.text, range, &self.placed.metas);
+        let mut text = restored(&self.placed.text, range, &self.placed.metas);
+        if !self.placed.indent.is_empty() {
+            text = text.replace(&format!("\n{}", self.placed.indent), "\n");
+        }
         self.ops.push(Op::Leaf {
             kind,
             text: text.as_bytes().into(),
@@ -428,10 +433,19 @@ impl Compiler<'_> {
 
 /// How the match's end relates to its last root.
 fn spine(grammar: &Grammar, placed: &Placed) -> Spine {
-    if placed.wrote_terminator || grammar.row.syntax.terminator.is_none() {
+    let Some(terminator) = grammar.row.syntax.terminator else {
         return Spine::Closed;
-    }
+    };
     let flat = &placed.flat;
+    if placed.wrote_terminator {
+        let last = *placed.roots.last().expect("a placed fragment has a root");
+        let written_end = placed.text[..placed.fragment.end].trim_end().len();
+        return if (flat.node(last).end as usize) < written_end {
+            Spine::Over { terminator }
+        } else {
+            Spine::Closed
+        };
+    }
     let is_meta = |idx: u32| {
         let n = flat.node(idx);
         placed
@@ -460,6 +474,9 @@ fn spine(grammar: &Grammar, placed: &Placed) -> Spine {
     }
     Spine::Open { levels }
 }
+
+/// Tokens that a source may have or lack between two tokens of a pattern.
+const OPTIONAL_TOKENS: &[&str] = &[",", ";"];
 
 /// What every match must contain, as runs of adjacent tokens.
 fn needles(grammar: &Grammar, ops: &[Op]) -> Needles {
@@ -509,7 +526,7 @@ fn needles(grammar: &Grammar, ops: &[Op]) -> Needles {
         runs,
         TriviaStyle {
             line_comments: syntax.comment_starts,
-            optional: syntax.separators,
+            optional: OPTIONAL_TOKENS,
         },
     )
 }
@@ -532,7 +549,7 @@ fn shape(grammar: &Grammar, placed: &Placed, repeats: bool) -> Shape {
     let root = placed.roots[0];
     let braces = (root..flat.node(root).next).any(|i| {
         let n = flat.node(i);
-        n.flags & flag::LIST != 0 || matches!(grammar.kind_name(n.kind), "{" | "do" | "begin")
+        n.flags() & flag::LIST != 0 || matches!(grammar.kind_name(n.kind), "{" | "do" | "begin")
     });
     let kind = grammar.kind_name(flat.node(root).kind);
     let container = [

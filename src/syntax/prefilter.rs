@@ -39,3 +39,8 @@ impl Needles {
         })
     }
 }
+impl Needles {
+    pub fn may_nearly_match(&self, hay: &[u8]) -> bool {
+        self.may_match(hay)
+    }
+}

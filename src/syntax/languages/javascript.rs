@@ -89,6 +89,7 @@ pub(super) const FAMILY: Syntax = Syntax {
     attached: &["decorator"],
     text: &["jsx_text"],
     words: &[],
+    loose: &["class_body", "interface_body", "object_type"],
     parentheses: Some(("(", ")")),
     ..PLAIN
 };

@@ -21,12 +21,8 @@ const SYNTAX: Syntax = Syntax {
         )
         .not(NO_STATEMENT),
         // A `switch`, in which `default:` is no label.
-        Rung::new(
-            Context::Statement,
-            "<?php switch (zs) { case zs:\n",
-            "\n}",
-        )
-        .only(&["named_label_statement"]),
+        Rung::new(Context::Statement, "<?php switch (zs) { case zs:\n", "\n}")
+            .only(&["named_label_statement"]),
         Rung::new(Context::Expression, "<?php zf(", "\n);").not(NO_EXPRESSION),
         // An entry of an array stands here because `key => value` would pass for an arm.
         Rung::new(Context::Expression, "<?php zf([", "\n]);").only(&["array_element_initializer"]),

@@ -88,6 +88,22 @@ const SYNTAX: Syntax = Syntax {
         "string_array",
         "symbol_array",
     ],
+    loose: &[
+        "program",
+        "body_statement",
+        "block_body",
+        "then",
+        "do",
+        "begin",
+        "else",
+        "ensure",
+        "parenthesized_statements",
+    ],
+    clauses: &["rescue", "ensure", "else", "elsif"],
+    reserved: &[
+        "when", "in", "then", "else", "elsif", "ensure", "rescue", "class", "module", "def", "if",
+        "unless", "while", "until", "case", "begin", "end", "do", "for", "and", "or", "not",
+    ],
     parentheses: Some(("(", ")")),
     ..PLAIN
 };

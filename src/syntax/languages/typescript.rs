@@ -24,6 +24,8 @@ pub(super) const SYNTAX: Syntax = Syntax {
         STATEMENT_IN_LOOP,
         STATEMENT_IN_CONSTRUCTOR,
         LABELED_STATEMENT,
+        // `default: x` would pass for a field of a class.
+        Rung::new(Context::Statement, "switch (zs) {\n", "\n}").only(&["switch_default"]),
         EXPRESSION,
         CLASS_MEMBER,
         Rung::new(Context::ClassMember, "abstract class Zs {\n", "\n}"),

@@ -40,7 +40,7 @@ pub(crate) fn explain(
             continue;
         }
         let wanted = |p: &Pattern| !p.needles.usable() || p.needles.may_match(&buffer);
-        let near = pattern.needles.may_nearly_match(&buffer);
+        let near = pattern.loose_needles.may_match(&buffer);
         if !near && !others.iter().any(wanted) {
             continue;
         }

@@ -111,8 +111,16 @@ fn spell(
     let mut tried = 0;
     let mut attempt = |forms: &[usize]| {
         tried += 1;
-        (tried <= limits::SPELLINGS_PER_RUNG)
-            .then(|| try_forms(grammar, pieces, rung, terminator, forms))
+        if tried > limits::SPELLINGS_PER_RUNG {
+            return None;
+        }
+        if statements_on_one_line(grammar, pieces, forms) {
+            return Some(Err(Miss {
+                cost: usize::MAX - 1,
+                reason: String::new(),
+            }));
+        }
+        Some(try_forms(grammar, pieces, rung, terminator, forms))
     };
     let mut current = vec![0; metas.len()];
     let mut best = match attempt(&current) {
@@ -179,6 +187,23 @@ fn spell(
         }
     }
     Err(best)
+}
+
+/// Whether the forms make two single metavariables with only blanks between them two statements:
+/// `$T $NAME` is a type and a name, or nothing.
+fn statements_on_one_line(grammar: &Grammar, pieces: &[Piece], forms: &[usize]) -> bool {
+    let mut n_metas = 0;
+    pieces.iter().enumerate().any(|(at, piece)| {
+        let Piece::Meta(meta) = piece else {
+            return false;
+        };
+        n_metas += 1;
+        let blank = |t: &str| t.trim().is_empty() && !t.contains('\n');
+        !meta.run
+            && grammar.row.syntax.forms[forms[n_metas - 1]].ends_with(';')
+            && matches!(pieces.get(at + 1), Some(Piece::Text(t)) if blank(t))
+            && matches!(pieces.get(at + 2), Some(Piece::Meta(next)) if !next.run)
+    })
 }
 
 /// Spells the fragment with the given forms, parses it in the scaffold and checks it.
@@ -454,8 +479,10 @@ fn keyword_as_name(grammar: &Grammar, placed: &Placed) -> Option<String> {
             flat.is_leaf(*idx)
                 && flat.node(*idx).flags() & flag::NAMED != 0
                 && grammar
-                    .kind_name(flat.node(*idx).kind)
-                    .contains("identifier")
+                    .row
+                    .syntax
+                    .reserved_kinds
+                    .contains(&grammar.kind_name(flat.node(*idx).kind))
                 && reserved.contains(&text(*idx))
                 && !flat
                     .previous_sibling(*idx)

@@ -136,6 +136,10 @@ pub struct Syntax {
     /// Keywords that the grammar reads as identifiers where the keyword does not fit: a reading with
     /// one of them as an identifier is refused.
     pub reserved: &'static [&'static str],
+    /// The kinds that `reserved` looks at.
+    pub reserved_kinds: &'static [&'static str],
+    /// Whether keywords may be written in any case.
+    pub keywords_ignore_case: bool,
     /// Kinds of body that must hold at least one statement, whatever the grammar says.
     pub nonempty: &'static [&'static str],
     /// The kind of a token list that is parsed again as code (the arguments of a Rust macro).
@@ -175,6 +179,8 @@ pub(crate) const PLAIN: Syntax = Syntax {
     loose: &[],
     clauses: &[],
     reserved: &[],
+    reserved_kinds: &["identifier"],
+    keywords_ignore_case: false,
     nonempty: &[],
     token_tree: None,
 };

@@ -96,7 +96,10 @@ pub(crate) fn near_misses(
 fn candidates<'a>(pattern: &'a Pattern, flat: &'a Flat) -> Box<dyn Iterator<Item = u32> + 'a> {
     let all = 0..flat.nodes.len() as u32;
     match &pattern.ops[0] {
-        Op::Enter { kind } | Op::Leaf { kind, .. } | Op::Body { kind, .. } | Op::Token { kind } => {
+        Op::Enter { kind }
+        | Op::Leaf { kind, .. }
+        | Op::Body { kind, .. }
+        | Op::Token { kind, .. } => {
             let kind = *kind;
             Box::new(all.filter(move |idx| flat.node(*idx).kind == kind))
         }
@@ -273,7 +276,13 @@ impl<'a> Machine<'a> {
                     node.kind == *kind && node.flags() & MISSING == 0 && self.text_is(idx, text);
                 fits.then_some((pc + 1, node.next, parent))
             }
-            Op::Token { kind } | Op::Separator { kind } => {
+            Op::Token { kind, text } => {
+                let fits = node.kind == *kind
+                    && node.flags() & MISSING == 0
+                    && text.as_ref().is_none_or(|t| self.text_is(idx, t));
+                fits.then_some((pc + 1, node.next, parent))
+            }
+            Op::Separator { kind } => {
                 let fits = node.kind == *kind && node.flags() & MISSING == 0;
                 fits.then_some((pc + 1, node.next, parent))
             }

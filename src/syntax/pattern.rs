@@ -25,8 +25,8 @@ pub(crate) enum Op {
     Leave,
     /// The next sibling has this kind and this text.
     Leaf { kind: u16, text: Box<[u8]> },
-    /// The next sibling is this unnamed token.
-    Token { kind: u16 },
+    /// The next sibling is this unnamed token; with a text where the kind does not tell it.
+    Token { kind: u16, text: Option<Box<[u8]>> },
     /// The next sibling is this separator.
     Separator { kind: u16 },
     /// The next sibling is one node, bound to a slot.
@@ -72,6 +72,8 @@ pub struct Pattern {
     pub(crate) is_expression: bool,
     pub(crate) spine: Spine,
     pub(crate) needles: Needles,
+    /// The tokens each on its own: what also a near miss must contain.
+    pub(crate) loose_needles: Needles,
     pub(crate) shape: Shape,
     /// Kinds that merely wrap a list and may be absent where it is empty.
     pub(crate) list_kinds: Vec<u16>,
@@ -224,7 +226,18 @@ impl Pattern {
         let first = *placed.flat.node(placed.roots[0]);
         let n_runs = ops.iter().filter(|op| matches!(op, Op::Run { .. })).count();
         let spine = spine(grammar, &placed);
-        let needles = needles(grammar, &ops);
+        let runs = fixed_runs(grammar, &ops);
+        let singles = runs
+            .iter()
+            .flat_map(|run| &run.tokens)
+            .map(|token| TokenRun {
+                tokens: vec![token.clone()],
+            })
+            .collect();
+        let style = TriviaStyle {
+            line_comments: grammar.row.syntax.comment_starts,
+            optional: OPTIONAL_TOKENS,
+        };
         let shape = shape(grammar, &placed, repeats);
         Ok(Pattern {
             context: placed.context,
@@ -235,7 +248,8 @@ impl Pattern {
             root_attached: first.flags() & flag::ATTACHED != 0,
             is_expression: placed.roots.len() == 1 && is_expression(grammar, &placed),
             spine,
-            needles,
+            needles: Needles::new(runs, style),
+            loose_needles: Needles::new(singles, style),
             shape,
             list_kinds: grammar.kinds_with(flag::LIST),
             ops,
@@ -357,7 +371,15 @@ impl Compiler<'_> {
             if node.flags() & flag::SEPARATOR != 0 {
                 self.ops.push(Op::Separator { kind: node.kind });
             } else if node.flags() & flag::NAMED == 0 {
-                self.ops.push(Op::Token { kind: node.kind });
+                let text = &self.placed.text[range.clone()];
+                let name = self.grammar.kind_name(node.kind);
+                let told = text.split_whitespace().eq(name.split_whitespace())
+                    || (self.grammar.row.syntax.keywords_ignore_case
+                        && text.eq_ignore_ascii_case(name));
+                self.ops.push(Op::Token {
+                    kind: node.kind,
+                    text: (!told).then(|| text.as_bytes().into()),
+                });
             } else {
                 self.leaf(node.kind, &range);
             }
@@ -479,7 +501,7 @@ fn spine(grammar: &Grammar, placed: &Placed) -> Spine {
 const OPTIONAL_TOKENS: &[&str] = &[",", ";"];
 
 /// What every match must contain, as runs of adjacent tokens.
-fn needles(grammar: &Grammar, ops: &[Op]) -> Needles {
+fn fixed_runs(grammar: &Grammar, ops: &[Op]) -> Vec<TokenRun> {
     let syntax = &grammar.row.syntax;
     let mut runs: Vec<TokenRun> = Vec::new();
     let mut current: Vec<Token> = Vec::new();
@@ -498,7 +520,18 @@ fn needles(grammar: &Grammar, ops: &[Op]) -> Needles {
                 Ok(text) if !text.contains('\n') => current.push(Token::new(text)),
                 _ => flush(&mut current),
             },
-            Op::Token { kind } => current.push(Token::new(grammar.kind_name(*kind))),
+            Op::Token { kind, text } => {
+                let name = grammar.kind_name(*kind);
+                let text = text
+                    .as_deref()
+                    .and_then(|t| std::str::from_utf8(t).ok())
+                    .unwrap_or(name);
+                if syntax.keywords_ignore_case && text.chars().all(char::is_alphabetic) {
+                    flush(&mut current);
+                } else {
+                    current.extend(text.split_whitespace().map(Token::new));
+                }
+            }
             Op::Separator { kind } => {
                 // Beside a run, a separator goes when the run is empty.
                 let beside = matches!(ops.get(at + 1), Some(Op::Run { .. }))
@@ -522,13 +555,7 @@ fn needles(grammar: &Grammar, ops: &[Op]) -> Needles {
         }
     }
     flush(&mut current);
-    Needles::new(
-        runs,
-        TriviaStyle {
-            line_comments: syntax.comment_starts,
-            optional: OPTIONAL_TOKENS,
-        },
-    )
+    runs
 }
 
 /// How the pattern relates to the units of a file.

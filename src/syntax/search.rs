@@ -6,13 +6,13 @@
 //! number of threads (D15); the search stops as soon as the first `max_results` in that order are known.
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use crate::cancel::Cancel;
 use crate::limits;
 use crate::syntax::SyntaxError;
-use crate::syntax::cache::Cache;
+use crate::syntax::cache::{Cache, Covered};
 use crate::syntax::embed;
 use crate::syntax::grammar::{Grammar, Grammars};
 use crate::syntax::hint;
@@ -20,7 +20,8 @@ use crate::syntax::languages::{self, Context, Language};
 use crate::syntax::matcher::{self, Match};
 use crate::syntax::pattern::{self, Pattern};
 use crate::syntax::report::{MatchReport, SearchReport, ShownLine, SkippedFile};
-use crate::syntax::source::{self, Unsearchable};
+use crate::syntax::source::{self, Stamp, Unsearchable};
+use crate::syntax::split::{Plan, plan};
 use crate::syntax::text::found;
 use crate::syntax::tree::Flat;
 use crate::text::{LineIndex, clip};
@@ -388,21 +389,9 @@ impl Searcher<'_> {
     ) -> Result<(), Unsearchable> {
         let stamp = source::read_into(file, buffer)?;
         source::check_text(buffer)?;
-        if !self.full_parse && pattern.needles.usable() && !pattern.needles.may_match(buffer) {
+        let Some(flat) = self.flat(grammar, pattern, file, stamp, buffer)? else {
             return Ok(());
-        }
-        let _ = stamp;
-        let host = languages::by_path(file).filter(|host| embed::hosts(host, grammar.row));
-        if buffer.len() > limits::PARSE_BYTES {
-            return Err(Unsearchable::TooLargeToParse(buffer.len()));
-        }
-        let tree = match host {
-            Some(host) => embed::parse(self.grammars.grammar(host), grammar, buffer),
-            None => grammar.parse(buffer),
         };
-        let tree = tree.ok_or(Unsearchable::Unparsed)?;
-        let flat = Flat::build(grammar, &tree, buffer);
-        drop(tree);
         let parsed = Parsed {
             source: buffer,
             flat: &flat,
@@ -412,6 +401,81 @@ impl Searcher<'_> {
         }
         Ok(())
     }
+}
+
+impl Searcher<'_> {
+    /// The tree of as much of a file as can hold a match; `None` when nothing of it can.
+    fn flat(
+        &self,
+        grammar: &Grammar,
+        pattern: &Pattern,
+        file: &Path,
+        stamp: Stamp,
+        source: &[u8],
+    ) -> Result<Option<Arc<Flat>>, Unsearchable> {
+        if let Some(host) = languages::by_path(file).filter(|h| embed::hosts(h, grammar.row)) {
+            if pattern.needles.usable() && !pattern.needles.may_match(source) {
+                return Ok(None);
+            }
+            let tree = bounded(source.len()).and_then(|()| {
+                embed::parse(self.grammars.grammar(host), grammar, source)
+                    .ok_or(Unsearchable::Unparsed)
+            })?;
+            return Ok(Some(Arc::new(Flat::build(grammar, &tree, source))));
+        }
+        let id = grammar.row.id;
+        let plan = if self.full_parse {
+            Plan::Whole
+        } else {
+            plan(id, &pattern.needles, pattern.shape, source)
+        };
+        let needed = match plan {
+            Plan::Skip => return Ok(None),
+            Plan::Whole => Covered::Whole,
+            Plan::Ranges(ranges) => Covered::Ranges(ranges),
+        };
+        let Some(cache) = self.cache else {
+            let (flat, _) = parse(grammar, source, &needed)?;
+            return Ok(Some(Arc::new(flat)));
+        };
+        if let Some(flat) = cache.find(file, id, stamp, &needed) {
+            return Ok(Some(flat));
+        }
+        let wanted = cache.widened(file, id, stamp, &needed);
+        let (mut flat, covered) = parse(grammar, source, &wanted)?;
+        flat.nodes.shrink_to_fit();
+        let flat = Arc::new(flat);
+        cache.keep(file, id, stamp, covered, &flat);
+        Ok(Some(flat))
+    }
+}
+
+/// Parses the wanted part of a source. A partial tree with an error is not to be trusted, so then the
+/// whole is parsed; the answer says what the tree covers.
+fn parse(
+    grammar: &Grammar,
+    source: &[u8],
+    wanted: &Covered,
+) -> Result<(Flat, Covered), Unsearchable> {
+    if let Covered::Ranges(ranges) = wanted {
+        bounded(ranges.iter().map(|r| r.len()).sum())?;
+        let tree = grammar
+            .parse_ranges(source, ranges)
+            .ok_or(Unsearchable::Unparsed)?;
+        if !tree.root_node().has_error() {
+            return Ok((Flat::build(grammar, &tree, source), wanted.clone()));
+        }
+    }
+    bounded(source.len())?;
+    let tree = grammar.parse(source).ok_or(Unsearchable::Unparsed)?;
+    Ok((Flat::build(grammar, &tree, source), Covered::Whole))
+}
+
+fn bounded(bytes: usize) -> Result<(), Unsearchable> {
+    if bytes > limits::PARSE_BYTES {
+        return Err(Unsearchable::TooLargeToParse(bytes));
+    }
+    Ok(())
 }
 
 /// A file ready to match.

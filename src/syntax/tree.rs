@@ -60,11 +60,11 @@ impl Flat {
         flat.nodes.reserve(source.len() / 8);
         let mut builder = Builder {
             grammar,
+            source,
             flat: &mut flat,
             nesting: 0,
         };
         builder.subtree(&mut tree.walk(), source, 0, 0);
-        flat.nodes.shrink_to_fit();
         flat
     }
 
@@ -115,6 +115,8 @@ impl Flat {
 
 struct Builder<'a> {
     grammar: &'a Grammar,
+    /// The whole source: positions, also those of grafted code, are positions in it.
+    source: &'a [u8],
     flat: &'a mut Flat,
     nesting: usize,
 }
@@ -205,6 +207,7 @@ impl Builder<'_> {
     fn close(&mut self, idx: u32) {
         let len = self.flat.nodes.len() as u32;
         self.flat.nodes[idx as usize].next = len;
+        self.pull_back_end(idx);
         if len <= idx + 2 {
             // One child at most: a lone `,` or `;` is what the node is made of.
             return;
@@ -227,6 +230,25 @@ impl Builder<'_> {
                 self.flat.nodes[(last - 1) as usize].next = last;
                 self.flat.nodes[idx as usize].next = last;
             }
+        }
+    }
+
+    /// Ends a node where its last child ends when only blanks follow: some grammars let a line end, or
+    /// the layout after it, belong to the node before.
+    fn pull_back_end(&mut self, idx: u32) {
+        let node = *self.flat.node(idx);
+        if node.next == idx + 1 || self.grammar.flags(node.kind) & (flag::STRING | flag::TEXT) != 0
+        {
+            return;
+        }
+        let mut last = node.next - 1;
+        while self.flat.node(last).parent != idx {
+            last = self.flat.node(last).parent;
+        }
+        let last_end = self.flat.node(last).end;
+        let rest = self.source.get(last_end as usize..node.end as usize);
+        if rest.is_some_and(|r| !r.is_empty() && r.iter().all(u8::is_ascii_whitespace)) {
+            self.flat.nodes[idx as usize].end = last_end;
         }
     }
 

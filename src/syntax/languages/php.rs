@@ -77,6 +77,9 @@ const SYNTAX: Syntax = Syntax {
         "nowdoc",
         "shell_command_expression",
     ],
+    reserved: &["default", "case"],
+    reserved_kinds: &["name"],
+    keywords_ignore_case: true,
     parentheses: Some(("(", ")")),
     ..PLAIN
 };

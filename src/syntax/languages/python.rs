@@ -52,6 +52,7 @@ const SYNTAX: Syntax = Syntax {
         "\"{}\"",
         "except {}: pass",
         "@{}",
+        "{},",
     ],
     terminator: None,
     terminator_optional: true,
@@ -60,6 +61,8 @@ const SYNTAX: Syntax = Syntax {
     trivia: &["line_continuation"],
     lists: &["block", "with_clause", "lambda_parameters"],
     declarators: &["as_pattern", "with_item", "wildcard_import"],
+    never: &[("type", "as_pattern")],
+    singles: &["parenthesized_expression"],
     loose: &["module", "block"],
     reserved: &[
         "and", "as", "assert", "break", "class", "continue", "def", "del", "elif", "else",

@@ -49,7 +49,7 @@ const SYNTAX: Syntax = Syntax {
         ]),
     ],
     forms: &[
-        "{}", "{};", "{}: {}", "{} => {}", "{}: {},", "fn {}();", "#[{}]",
+        "{}", "{};", "{}: {}", "{} => {}", "{}: {},", "fn {}();", "#[{}]", "{},", "{},",
     ],
     terminator: Some(";"),
     terminator_optional: false,
@@ -64,6 +64,7 @@ const SYNTAX: Syntax = Syntax {
         "static", "struct", "trait", "type", "unsafe", "use", "where", "while",
     ],
     reserved_kinds: &["identifier", "type_identifier"],
+    singles: &["parenthesized_expression"],
     words: &["_"],
     parentheses: Some(("(", ")")),
     token_tree: Some(TokenTree {

@@ -1,18 +1,55 @@
-//! haskell.
+//! Haskell.
 
 use super::{Context, Language, PLAIN, Rung, Syntax};
 
 pub(crate) const ROW: Language = Language {
     id: "haskell",
     aliases: &["hs"],
-    extensions: &["hs"],
+    extensions: &["hs", "hsc"],
     file_names: &[],
-    interpreters: &[],
+    interpreters: &["runhaskell", "runghc"],
     grammar: || tree_sitter_haskell::LANGUAGE.into(),
     syntax: SYNTAX,
 };
 
 const SYNTAX: Syntax = Syntax {
-    rungs: &[Rung::new(Context::Statement, "", "\n")],
+    rungs: &[
+        // Keywords of declarations are names inside an expression, so `import X` would be read as an
+        // application there: what stands at the top of a file comes first.
+        Rung::new(Context::Statement, "zs = 1\n", "\nze = 1\n").not(&["top_splice"]),
+        Rung::new(Context::Statement, "import Zs\n", "\n").only(&["import"]),
+        Rung::new(Context::Statement, "zs = do ", "\n"),
+        Rung::new(Context::Expression, "zs = zf (", "\n )\n"),
+        Rung::new(Context::ClassMember, "class Zs zs where ", "\n"),
+        Rung::new(Context::Declaration, "zs = 1\n", "\nze = 1\n").not(&["top_splice"]),
+        Rung::new(Context::Type, "zs :: Zs -> ", "\n"),
+        Rung::new(Context::Parameter, "zs za ", " ze = 1\n"),
+        Rung::new(Context::MatchArm, "zs = case zs of { 1 -> 1; ", " }\n").only(&["alternative"]),
+        Rung::new(Context::ObjectMember, "zs = zs { za = 1, ", "\n }\n").only(&["field_update"]),
+        Rung::new(Context::Import, "import Zs\n", "\n").only(&["import"]),
+    ],
+    forms: &["{}", "Z{}", "{} = {}", "{} -> {}", "{} :: Z", "\"{}\""],
+    terminator_optional: true,
+    separators: &[",", ";"],
+    comment_starts: &["--", "{-"],
+    trivia: &["haddock"],
+    expression_statements: &["exp"],
+    lists: &[
+        "alternatives",
+        "binding_list",
+        "class_declarations",
+        "data_constructors",
+        "declarations",
+        "guards",
+        "imports",
+        "instance_declarations",
+        "local_binds",
+        "patterns",
+        "qualifiers",
+        "type_params",
+        "type_patterns",
+    ],
+    strings: &["string", "char"],
+    parentheses: Some(("(", ")")),
     ..PLAIN
 };

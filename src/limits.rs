@@ -1,5 +1,7 @@
 //! Every product number, with where it comes from.
 
+use std::time::Duration;
+
 /// Parses that the pattern compiler may spend on one rung before it calls the fragment hopeless.
 pub const SPELLINGS_PER_RUNG: usize = 160;
 
@@ -13,3 +15,53 @@ pub const PATTERN_BYTES: usize = 65_536;
 /// Steps that matching one candidate may take before it is given up as no match; only patterns with
 /// several runs and repeated metavariables can come near.
 pub const MATCH_STEPS: usize = 4_000_000;
+
+/// Results of one structural search, where the caller names no other number (R51).
+pub const MAX_RESULTS: usize = 50;
+
+/// Largest file that a structural search reads, in bytes; larger ones are named as skipped (D15).
+pub const SEARCH_FILE_BYTES: u64 = 128 << 20;
+
+/// Largest piece of source that is parsed at once, in bytes: a parse takes 20 to 100 bytes of memory
+/// for each byte of source.
+pub const PARSE_BYTES: usize = 12 << 20;
+
+/// Source bytes that the answer to an empty search may parse to explain itself (D14).
+pub const HINT_BYTES: usize = 1 << 20;
+
+/// Longest text of one match or capture in an answer, in bytes; nested matches of a deep source would
+/// otherwise print quadratically.
+pub const MATCH_TEXT_BYTES: usize = 10_000;
+
+/// Lines of one match that the text answer shows.
+pub const MATCH_LINES: usize = 12;
+
+/// Characters of one line that the text answer shows.
+pub const LINE_CHARS: usize = 240;
+
+/// Memory of the cache of parsed files in one run, in bytes; the least recently used go first.
+pub const CACHE_BYTES: usize = 256 << 20;
+
+/// How long a writer waits for the lock that another writer of the same workspace holds.
+///
+/// A commit takes milliseconds; only the baseline that its observer takes (D6) is slower, and that
+/// wait is bounded too.
+pub const COMMIT_LOCK_WAIT: Duration = Duration::from_secs(20);
+
+/// How long a staged edit can be accepted (D12, D43: staged edits expire after seven days).
+pub const STAGED_EDIT_LIFETIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// The lines of a diff preview before it is clipped with a notice (R60).
+pub const DIFF_LINES: usize = 200;
+
+/// The unchanged lines around a change in a diff preview, as `diff -u` has them.
+pub const DIFF_CONTEXT_LINES: usize = 3;
+
+/// How long the comparison of two texts looks for the shortest diff before it settles for a longer one.
+pub const DIFF_EFFORT: Duration = Duration::from_millis(500);
+
+/// The bytes in which a NUL makes a file binary, as ripgrep decides it.
+pub const BINARY_PROBE_BYTES: usize = 8 * 1024;
+
+/// The symbolic links that one path may lead through, as Linux counts them.
+pub const MAX_SYMLINKS: usize = 40;

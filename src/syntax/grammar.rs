@@ -9,40 +9,46 @@ use std::sync::{Mutex, OnceLock};
 
 use crate::syntax::languages::{self, Language};
 
-/// What a node kind means, as bit flags.
+/// What a node kind means, as bit flags; the low sixteen are also kept with every node.
 pub(crate) mod flag {
     /// A named node.
-    pub const NAMED: u16 = 1;
+    pub const NAMED: u32 = 1;
     /// A comment or other trivia: not part of the flat tree.
-    pub const TRIVIA: u16 = 1 << 1;
+    pub const TRIVIA: u32 = 1 << 1;
     /// A string literal.
-    pub const STRING: u16 = 1 << 2;
+    pub const STRING: u32 = 1 << 2;
     /// A wrapper around a list or a body.
-    pub const LIST: u16 = 1 << 3;
+    pub const LIST: u32 = 1 << 3;
     /// A declarator with parts of its own.
-    pub const DECLARATOR: u16 = 1 << 4;
+    pub const DECLARATOR: u32 = 1 << 4;
     /// A separator between elements.
-    pub const SEPARATOR: u16 = 1 << 5;
+    pub const SEPARATOR: u32 = 1 << 5;
     /// The terminator of statements.
-    pub const TERMINATOR: u16 = 1 << 6;
+    pub const TERMINATOR: u32 = 1 << 6;
     /// An attribute or decorator that stands before what it belongs to.
-    pub const ATTACHED: u16 = 1 << 7;
+    pub const ATTACHED: u32 = 1 << 7;
     /// An expression used as a statement.
-    pub const EXPRESSION_STATEMENT: u16 = 1 << 8;
+    pub const EXPRESSION_STATEMENT: u32 = 1 << 8;
     /// A one-element list of this kind needs its trailing separator.
-    pub const TUPLE: u16 = 1 << 9;
+    pub const TUPLE: u32 = 1 << 9;
     /// An unnamed token that is one node for a metavariable.
-    pub const WORD: u16 = 1 << 10;
+    pub const WORD: u32 = 1 << 10;
     /// A closing bracket.
-    pub const CLOSER: u16 = 1 << 11;
+    pub const CLOSER: u32 = 1 << 16;
     /// A list of tokens that may be parsed again.
-    pub const TOKEN_TREE: u16 = 1 << 12;
+    pub const TOKEN_TREE: u32 = 1 << 17;
     /// May be the parent of such a list.
-    pub const TOKEN_TREE_PARENT: u16 = 1 << 13;
+    pub const TOKEN_TREE_PARENT: u32 = 1 << 18;
     /// Text between elements: trivia when blank.
-    pub const TEXT: u16 = 1 << 14;
+    pub const TEXT: u32 = 1 << 19;
     /// A body that may not be empty.
-    pub const NONEMPTY: u16 = 1 << 15;
+    pub const NONEMPTY: u32 = 1 << 20;
+    /// A parent in which a `;` between children is trivia.
+    pub const LOOSE: u32 = 1 << 21;
+    /// A `;`, whether or not it is the language's terminator.
+    pub const SEMICOLON: u32 = 1 << 22;
+    /// Continues the statement around the body that it stands in.
+    pub const CLAUSE: u32 = 1 << 11;
 }
 
 /// The kind id of ERROR nodes.
@@ -54,7 +60,7 @@ pub struct Grammar {
     pub row: &'static Language,
     /// The tree-sitter language.
     pub(crate) language: tree_sitter::Language,
-    flags: Vec<u16>,
+    flags: Vec<u32>,
     parsers: Mutex<Vec<tree_sitter::Parser>>,
 }
 
@@ -67,8 +73,8 @@ impl Grammar {
                 let id = id as u16;
                 let name = language.node_kind_for_id(id).unwrap_or("");
                 let named = language.node_kind_is_named(id);
-                let mut bits = 0;
-                let mut set = |on: bool, bit: u16| {
+                let mut bits = 0u32;
+                let mut set = |on: bool, bit: u32| {
                     if on {
                         bits |= bit;
                     }
@@ -90,6 +96,8 @@ impl Grammar {
                     );
                     set(syntax.text.contains(&name), flag::TEXT);
                     set(syntax.nonempty.contains(&name), flag::NONEMPTY);
+                    set(syntax.loose.contains(&name), flag::LOOSE);
+                    set(syntax.clauses.contains(&name), flag::CLAUSE);
                     if let Some(tokens) = &syntax.token_tree {
                         set(tokens.kind == name, flag::TOKEN_TREE);
                         set(tokens.parents.contains(&name), flag::TOKEN_TREE_PARENT);
@@ -97,6 +105,7 @@ impl Grammar {
                 } else {
                     set(syntax.separators.contains(&name), flag::SEPARATOR);
                     set(syntax.terminator == Some(name), flag::TERMINATOR);
+                    set(name == ";", flag::SEMICOLON);
                     set(matches!(name, ")" | "]" | "}" | ">"), flag::CLOSER);
                 }
                 set(syntax.words.contains(&name), flag::WORD);
@@ -113,7 +122,7 @@ impl Grammar {
 
     /// The flags of a kind.
     #[inline]
-    pub(crate) fn flags(&self, kind: u16) -> u16 {
+    pub(crate) fn flags(&self, kind: u16) -> u32 {
         self.flags
             .get(kind as usize)
             .copied()
@@ -121,7 +130,7 @@ impl Grammar {
     }
 
     /// Every kind that has a flag.
-    pub(crate) fn kinds_with(&self, bit: u16) -> Vec<u16> {
+    pub(crate) fn kinds_with(&self, bit: u32) -> Vec<u16> {
         (0..self.flags.len() as u16)
             .filter(|k| self.flags(*k) & bit != 0)
             .collect()

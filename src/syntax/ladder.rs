@@ -31,6 +31,8 @@ pub(crate) struct Placed {
     pub roots: Vec<u32>,
     /// Whether the fragment writes its own terminator after the last root.
     pub wrote_terminator: bool,
+    /// What the scaffold put before every line of the fragment but its first.
+    pub indent: &'static str,
 }
 
 /// Why a rung did not take the fragment.
@@ -109,8 +111,16 @@ fn spell(
     let mut tried = 0;
     let mut attempt = |forms: &[usize]| {
         tried += 1;
-        (tried <= limits::SPELLINGS_PER_RUNG)
-            .then(|| try_forms(grammar, pieces, rung, terminator, forms))
+        if tried > limits::SPELLINGS_PER_RUNG {
+            return None;
+        }
+        if statements_on_one_line(grammar, pieces, forms) {
+            return Some(Err(Miss {
+                cost: usize::MAX - 1,
+                reason: String::new(),
+            }));
+        }
+        Some(try_forms(grammar, pieces, rung, terminator, forms))
     };
     let mut current = vec![0; metas.len()];
     let mut best = match attempt(&current) {
@@ -179,6 +189,23 @@ fn spell(
     Err(best)
 }
 
+/// Whether the forms make two single metavariables with only blanks between them two statements:
+/// `$T $NAME` is a type and a name, or nothing.
+fn statements_on_one_line(grammar: &Grammar, pieces: &[Piece], forms: &[usize]) -> bool {
+    let mut n_metas = 0;
+    pieces.iter().enumerate().any(|(at, piece)| {
+        let Piece::Meta(meta) = piece else {
+            return false;
+        };
+        n_metas += 1;
+        let blank = |t: &str| t.trim().is_empty() && !t.contains('\n');
+        !meta.run
+            && grammar.row.syntax.forms[forms[n_metas - 1]].ends_with(';')
+            && matches!(pieces.get(at + 1), Some(Piece::Text(t)) if blank(t))
+            && matches!(pieces.get(at + 2), Some(Piece::Meta(next)) if !next.run)
+    })
+}
+
 /// Spells the fragment with the given forms, parses it in the scaffold and checks it.
 fn try_forms(
     grammar: &Grammar,
@@ -193,11 +220,15 @@ fn try_forms(
     let mut metas = Vec::new();
     for piece in pieces {
         match piece {
-            Piece::Text(t) => text.push_str(t),
+            Piece::Text(t) if rung.indent.is_empty() => text.push_str(t),
+            Piece::Text(t) => text.push_str(&t.replace('\n', &format!("\n{}", rung.indent))),
             Piece::Meta(meta) => {
                 let form = syntax.forms[forms[metas.len()]];
                 let start = text.len();
-                text.push_str(&form.replace("{}", &format!("zq{}x", metas.len())));
+                // One name has one stand-in: some scanners pair names (HTML's tags).
+                let same = |(m, _): &(Meta, Range<usize>)| meta.binds() && m.name == meta.name;
+                let number = metas.iter().position(same).unwrap_or(metas.len());
+                text.push_str(&form.replace("{}", &format!("zq{number}x")));
                 metas.push((meta.clone(), start..text.len()));
             }
         }
@@ -224,13 +255,29 @@ fn try_forms(
         metas,
         roots: Vec::new(),
         wrote_terminator: false,
+        indent: rung.indent,
     };
-    let inexact = placed
-        .metas
-        .iter()
-        .zip(forms)
-        .filter(|((_, range), form)| **form != 0 && !is_one_node(&placed.flat, range))
-        .count();
+    let mut inexact = 0;
+    for (idx, form) in forms.iter().enumerate() {
+        let range = placed.metas[idx].1.clone();
+        if *form == 0 || node_at(&placed.flat, &range).is_some() {
+            continue;
+        }
+        // A terminator that is no part of the tree here does not keep the form from being one node.
+        let shorter = range.start..range.end - 1;
+        let loose = placed.text[range.clone()].ends_with(';')
+            && node_at(&placed.flat, &shorter).is_some_and(|node| {
+                let parent = placed.flat.node(placed.flat.node(node).parent);
+                let semicolon = grammar.language.id_for_node_kind(";", false);
+                grammar.flags(parent.kind) & flag::LOOSE != 0
+                    || grammar.flags(semicolon) & flag::TRIVIA != 0
+            });
+        if loose {
+            placed.metas[idx].1 = shorter;
+        } else {
+            inexact += 1;
+        }
+    }
     if inexact > 0 {
         return Err(Miss {
             cost: 1000 + inexact,
@@ -238,15 +285,22 @@ fn try_forms(
         });
     }
     find_roots(grammar, &mut placed, rung).map_err(|reason| Miss { cost: 10, reason })?;
-    Ok(placed)
+    match keyword_as_name(grammar, &placed) {
+        Some(word) => Err(Miss {
+            cost: 15,
+            reason: format!("'{word}' is a keyword and would be read as a name"),
+        }),
+        None => Ok(placed),
+    }
 }
 
-fn is_one_node(flat: &Flat, range: &Range<usize>) -> bool {
+/// The outermost node with exactly this range.
+fn node_at(flat: &Flat, range: &Range<usize>) -> Option<u32> {
     let mut idx = 0;
     'down: loop {
         let node = flat.node(idx);
         if node.start as usize == range.start && node.end as usize == range.end {
-            return true;
+            return Some(idx);
         }
         for child in flat.children(idx) {
             let node = flat.node(child);
@@ -255,7 +309,7 @@ fn is_one_node(flat: &Flat, range: &Range<usize>) -> bool {
                 continue 'down;
             }
         }
-        return false;
+        return None;
     }
 }
 
@@ -288,13 +342,13 @@ fn find_roots(grammar: &Grammar, placed: &mut Placed, rung: &Rung) -> Result<(),
     let mut outermost: Option<u32> = None;
     let mut idx = 0;
     loop {
-        if outermost.is_none() && fits(idx) && idx != 0 {
+        if outermost.is_none() && fits(idx) && idx != 0 && !is_list(flat, idx) {
             outermost = Some(idx);
         }
         let child = flat.children(idx).find(|c| holds(*c));
         match child {
             Some(child)
-                if flat.node(child).flags & flag::NAMED != 0
+                if flat.node(child).flags() & flag::NAMED != 0
                     && !(fits(idx) && is_meta(child) && !is_list(flat, idx)) =>
             {
                 idx = child;
@@ -317,7 +371,7 @@ fn find_roots(grammar: &Grammar, placed: &mut Placed, rung: &Rung) -> Result<(),
             // the tree.
             let mut at = outer;
             loop {
-                if flat.node(at).flags & flag::EXPRESSION_STATEMENT != 0 {
+                if flat.node(at).flags() & flag::EXPRESSION_STATEMENT != 0 {
                     root = at;
                     break;
                 }
@@ -346,7 +400,7 @@ fn find_roots(grammar: &Grammar, placed: &mut Placed, rung: &Rung) -> Result<(),
     // The terminators around a last statement are no elements of a sequence.
     while roots.last().is_some_and(|c| {
         let n = flat.node(*c);
-        n.flags & flag::NAMED == 0 && n.flags & (flag::TERMINATOR | flag::SEPARATOR) != 0
+        n.flags() & flag::NAMED == 0 && n.flags() & (flag::TERMINATOR | flag::SEPARATOR) != 0
     }) {
         roots.pop();
     }
@@ -374,7 +428,7 @@ fn find_roots(grammar: &Grammar, placed: &mut Placed, rung: &Rung) -> Result<(),
         if !ends_written {
             while let Some(child) = flat.children(root).next()
                 && flat.node(child).next == flat.node(root).next
-                && flat.node(child).flags & flag::NAMED != 0
+                && flat.node(child).flags() & flag::NAMED != 0
                 && flat.node(child).start == flat.node(root).start
                 && flat.node(child).end == flat.node(root).end
                 && !is_meta(child)
@@ -391,7 +445,7 @@ fn find_roots(grammar: &Grammar, placed: &mut Placed, rung: &Rung) -> Result<(),
     );
     let all_named = roots
         .iter()
-        .all(|c| flat.node(*c).flags & (flag::NAMED | flag::TERMINATOR | flag::SEPARATOR) != 0);
+        .all(|c| flat.node(*c).flags() & (flag::NAMED | flag::TERMINATOR | flag::SEPARATOR) != 0);
     if !sequences || !all_named {
         return Err(format!(
             "the fragment is {} nodes side by side in {}",
@@ -400,7 +454,7 @@ fn find_roots(grammar: &Grammar, placed: &mut Placed, rung: &Rung) -> Result<(),
         ));
     }
     for root in &roots {
-        if flat.node(*root).flags & flag::NAMED != 0 {
+        if flat.node(*root).flags() & flag::NAMED != 0 {
             accepts(grammar, rung, flat, *root)?;
         }
     }
@@ -408,8 +462,37 @@ fn find_roots(grammar: &Grammar, placed: &mut Placed, rung: &Rung) -> Result<(),
     Ok(())
 }
 
+/// A keyword that the grammar took for an identifier.
+fn keyword_as_name(grammar: &Grammar, placed: &Placed) -> Option<String> {
+    let reserved = grammar.row.syntax.reserved;
+    if reserved.is_empty() {
+        return None;
+    }
+    let flat = &placed.flat;
+    let text = |idx: u32| {
+        let n = flat.node(idx);
+        &placed.text[n.start as usize..n.end as usize]
+    };
+    let (first, last) = (*placed.roots.first()?, *placed.roots.last()?);
+    (first..flat.node(last).next)
+        .find(|idx| {
+            flat.is_leaf(*idx)
+                && flat.node(*idx).flags() & flag::NAMED != 0
+                && grammar
+                    .row
+                    .syntax
+                    .reserved_kinds
+                    .contains(&grammar.kind_name(flat.node(*idx).kind))
+                && reserved.contains(&text(*idx))
+                && !flat
+                    .previous_sibling(*idx)
+                    .is_some_and(|p| matches!(text(p), "." | "&." | "::" | "?." | "def" | "->"))
+        })
+        .map(|idx| text(idx).to_owned())
+}
+
 fn is_list(flat: &Flat, idx: u32) -> bool {
-    flat.node(idx).flags & flag::LIST != 0
+    flat.node(idx).flags() & flag::LIST != 0
 }
 
 fn accepts(grammar: &Grammar, rung: &Rung, flat: &Flat, idx: u32) -> Result<(), String> {

@@ -128,6 +128,18 @@ pub struct Syntax {
     pub words: &'static [&'static str],
     /// What puts an expression in parentheses.
     pub parentheses: Option<(&'static str, &'static str)>,
+    /// Kinds of parent in which a `;` between two children means no more than a line end.
+    pub loose: &'static [&'static str],
+    /// Kinds that stand among the statements of a body but continue the statement around it (Ruby's
+    /// `rescue`, bash's `else_clause`): no metavariable and no run ever takes one.
+    pub clauses: &'static [&'static str],
+    /// Keywords that the grammar reads as identifiers where the keyword does not fit: a reading with
+    /// one of them as an identifier is refused.
+    pub reserved: &'static [&'static str],
+    /// The kinds that `reserved` looks at.
+    pub reserved_kinds: &'static [&'static str],
+    /// Whether keywords may be written in any case.
+    pub keywords_ignore_case: bool,
     /// Kinds of body that must hold at least one statement, whatever the grammar says.
     pub nonempty: &'static [&'static str],
     /// The kind of a token list that is parsed again as code (the arguments of a Rust macro).
@@ -164,6 +176,11 @@ pub(crate) const PLAIN: Syntax = Syntax {
     text: &[],
     words: &[],
     parentheses: None,
+    loose: &[],
+    clauses: &[],
+    reserved: &[],
+    reserved_kinds: &["identifier"],
+    keywords_ignore_case: false,
     nonempty: &[],
     token_tree: None,
 };
@@ -177,6 +194,8 @@ pub struct Rung {
     pub before: &'static str,
     /// Text after the fragment.
     pub after: &'static str,
+    /// White space that goes before every line of the fragment but its first, where layout counts.
+    pub indent: &'static str,
     /// Which kinds the outermost node of the fragment may have here.
     pub accepts: Accept,
 }
@@ -199,8 +218,15 @@ impl Rung {
             context,
             before,
             after,
+            indent: "",
             accepts: Accept::Any,
         }
+    }
+
+    /// The same rung, with the lines of the fragment indented.
+    pub(crate) const fn indented(mut self, indent: &'static str) -> Rung {
+        self.indent = indent;
+        self
     }
 
     /// The same rung, restricted to some kinds.

@@ -96,7 +96,10 @@ pub(crate) fn near_misses(
 fn candidates<'a>(pattern: &'a Pattern, flat: &'a Flat) -> Box<dyn Iterator<Item = u32> + 'a> {
     let all = 0..flat.nodes.len() as u32;
     match &pattern.ops[0] {
-        Op::Enter { kind } | Op::Leaf { kind, .. } | Op::Body { kind, .. } | Op::Token { kind } => {
+        Op::Enter { kind }
+        | Op::Leaf { kind, .. }
+        | Op::Body { kind, .. }
+        | Op::Token { kind, .. } => {
             let kind = *kind;
             Box::new(all.filter(move |idx| flat.node(*idx).kind == kind))
         }
@@ -112,7 +115,7 @@ fn has_foreign_prefix(pattern: &Pattern, flat: &Flat, idx: u32) -> bool {
 
 fn prefix_of(flat: &Flat, idx: u32) -> bool {
     flat.previous_sibling(idx)
-        .is_some_and(|p| flat.node(p).flags & flag::ATTACHED != 0)
+        .is_some_and(|p| flat.node(p).flags() & flag::ATTACHED != 0)
 }
 
 /// A point to return to.
@@ -270,16 +273,22 @@ impl<'a> Machine<'a> {
             Op::Enter { .. } => Some((pc + 1, idx + 1, idx)),
             Op::Leaf { kind, text } => {
                 let fits =
-                    node.kind == *kind && node.flags & MISSING == 0 && self.text_is(idx, text);
+                    node.kind == *kind && node.flags() & MISSING == 0 && self.text_is(idx, text);
                 fits.then_some((pc + 1, node.next, parent))
             }
-            Op::Token { kind } | Op::Separator { kind } => {
-                let fits = node.kind == *kind && node.flags & MISSING == 0;
+            Op::Token { kind, text } => {
+                let fits = node.kind == *kind
+                    && node.flags() & MISSING == 0
+                    && text.as_ref().is_none_or(|t| self.text_is(idx, t));
+                fits.then_some((pc + 1, node.next, parent))
+            }
+            Op::Separator { kind } => {
+                let fits = node.kind == *kind && node.flags() & MISSING == 0;
                 fits.then_some((pc + 1, node.next, parent))
             }
             Op::One { slot } => {
-                let whole = node.flags & (flag::NAMED | flag::WORD) != 0
-                    && node.flags & (MISSING | flag::LIST | flag::DECLARATOR) == 0
+                let whole = node.flags() & (flag::NAMED | flag::WORD) != 0
+                    && node.flags() & (MISSING | flag::LIST | flag::DECLARATOR | flag::CLAUSE) == 0
                     && node.kind != crate::syntax::grammar::ERROR_KIND;
                 let capture = Capture {
                     nodes: (idx, node.next),
@@ -392,14 +401,22 @@ impl<'a> Machine<'a> {
     /// The shortest non-empty end of a run that begins at `idx`.
     fn first_end(&self, idx: u32) -> Option<u32> {
         let node = self.flat.node(idx);
-        (node.flags & flag::SEPARATOR == 0).then_some(node.next)
+        (node.flags() & (flag::SEPARATOR | flag::CLAUSE) == 0).then_some(node.next)
     }
 
     /// Whether the siblings from `from` to `to` may be a run: no separator at either edge.
     fn run_fits(&self, from: u32, to: u32, parent: u32) -> bool {
         let last = self.sibling_before(to, parent);
-        self.flat.node(from).flags & flag::SEPARATOR == 0
-            && self.flat.node(last).flags & flag::SEPARATOR == 0
+        let mut at = from;
+        while at < to {
+            let node = self.flat.node(at);
+            if node.flags() & flag::CLAUSE != 0 {
+                return false;
+            }
+            at = node.next;
+        }
+        self.flat.node(from).flags() & flag::SEPARATOR == 0
+            && self.flat.node(last).flags() & flag::SEPARATOR == 0
     }
 
     fn backtrack(&mut self) -> Option<(usize, u32, u32)> {
@@ -414,10 +431,13 @@ impl<'a> Machine<'a> {
                     let flat = self.flat;
                     let limit = flat.node(alt.parent).next;
                     // The next longer end, past a separator if one stands there.
-                    let mut longer = (end < limit).then(|| flat.node(end).next);
-                    if end < limit && flat.node(end).flags & flag::SEPARATOR != 0 {
-                        longer = longer.filter(|l| *l < limit).map(|l| flat.node(l).next);
+                    let mut element = (end < limit).then_some(end);
+                    if end < limit && flat.node(end).flags() & flag::SEPARATOR != 0 {
+                        element = Some(flat.node(end).next).filter(|e| *e < limit);
                     }
+                    let longer = element
+                        .filter(|e| flat.node(*e).flags() & flag::CLAUSE == 0)
+                        .map(|e| flat.node(e).next);
                     let (pc, idx, parent) = (alt.pc, alt.idx, alt.parent);
                     if let Some(longer) = longer {
                         alt.kind = Choice::Extend { end: longer };
@@ -591,8 +611,23 @@ impl<'a> Machine<'a> {
     /// The end of a match whose last root is `last`: before a terminator that the pattern lacks (D13).
     fn match_end(&self, last: u32) -> u32 {
         let flat = self.flat;
-        let Spine::Open { levels } = &self.pattern.spine else {
-            return flat.node(last).end;
+        let levels = match &self.pattern.spine {
+            Spine::Closed => return flat.node(last).end,
+            Spine::Over { terminator } => {
+                let end = flat.node(last).end;
+                let rest = &self.source[end as usize..];
+                let blanks = rest
+                    .iter()
+                    .take_while(|b| matches!(b, b' ' | b'\t'))
+                    .count();
+                let written = rest[blanks..].starts_with(terminator.as_bytes());
+                return if written {
+                    end + (blanks + terminator.len()) as u32
+                } else {
+                    end
+                };
+            }
+            Spine::Open { levels } => levels,
         };
         let mut idx = last;
         for level in levels {
@@ -636,7 +671,7 @@ impl Iterator for Tokens<'_> {
         while self.at < self.end {
             let idx = self.at;
             let node = self.flat.node(idx);
-            if node.flags & flag::STRING != 0 || node.next == idx + 1 {
+            if node.flags() & flag::STRING != 0 || node.next == idx + 1 {
                 self.at = node.next;
                 return Some(idx);
             }

@@ -1,13 +1,19 @@
 //! Structural search and rewriting over tree-sitter grammars.
 
+pub mod cache;
+mod embed;
 pub mod error;
 pub mod grammar;
+mod hint;
 pub mod ladder;
 pub mod languages;
 mod matcher;
 mod metavar;
 pub mod pattern;
 pub mod prefilter;
+pub mod report;
+pub mod search;
+mod source;
 pub mod split;
 pub mod staging;
 pub mod text;

@@ -25,8 +25,8 @@ pub(crate) enum Op {
     Leave,
     /// The next sibling has this kind and this text.
     Leaf { kind: u16, text: Box<[u8]> },
-    /// The next sibling is this unnamed token.
-    Token { kind: u16 },
+    /// The next sibling is this unnamed token; with a text where the kind does not tell it.
+    Token { kind: u16, text: Option<Box<[u8]>> },
     /// The next sibling is this separator.
     Separator { kind: u16 },
     /// The next sibling is one node, bound to a slot.
@@ -72,6 +72,8 @@ pub struct Pattern {
     pub(crate) is_expression: bool,
     pub(crate) spine: Spine,
     pub(crate) needles: Needles,
+    /// The tokens each on its own: what also a near miss must contain.
+    pub(crate) loose_needles: Needles,
     pub(crate) shape: Shape,
     /// Kinds that merely wrap a list and may be absent where it is empty.
     pub(crate) list_kinds: Vec<u16>,
@@ -83,6 +85,8 @@ pub struct Pattern {
 pub(crate) enum Spine {
     /// At the root's own end.
     Closed,
+    /// After a terminator that the pattern writes and the grammar keeps outside of the root.
+    Over { terminator: &'static str },
     /// Before a terminator that the pattern does not write: this many levels down the right edge.
     Open { levels: Vec<SpineStep> },
 }
@@ -222,7 +226,18 @@ impl Pattern {
         let first = *placed.flat.node(placed.roots[0]);
         let n_runs = ops.iter().filter(|op| matches!(op, Op::Run { .. })).count();
         let spine = spine(grammar, &placed);
-        let needles = needles(grammar, &ops);
+        let runs = fixed_runs(grammar, &ops);
+        let singles = runs
+            .iter()
+            .flat_map(|run| &run.tokens)
+            .map(|token| TokenRun {
+                tokens: vec![token.clone()],
+            })
+            .collect();
+        let style = TriviaStyle {
+            line_comments: grammar.row.syntax.comment_starts,
+            optional: OPTIONAL_TOKENS,
+        };
         let shape = shape(grammar, &placed, repeats);
         Ok(Pattern {
             context: placed.context,
@@ -230,10 +245,11 @@ impl Pattern {
             repeats,
             branches: n_runs > 1,
             sequence: placed.roots.len() > 1,
-            root_attached: first.flags & flag::ATTACHED != 0,
+            root_attached: first.flags() & flag::ATTACHED != 0,
             is_expression: placed.roots.len() == 1 && is_expression(grammar, &placed),
             spine,
-            needles,
+            needles: Needles::new(runs, style),
+            loose_needles: Needles::new(singles, style),
             shape,
             list_kinds: grammar.kinds_with(flag::LIST),
             ops,
@@ -254,7 +270,7 @@ fn is_expression(grammar: &Grammar, placed: &Placed) -> bool {
         Context::Statement => {
             let parent = placed.flat.node(root).parent;
             let parent = placed.flat.node(parent);
-            !placed.wrote_terminator && parent.flags & flag::EXPRESSION_STATEMENT != 0
+            !placed.wrote_terminator && parent.flags() & flag::EXPRESSION_STATEMENT != 0
         }
         _ => false,
     }
@@ -280,7 +296,7 @@ impl Compiler<'_> {
                 && flat.node(entered).next == idx
             {
                 let node = flat.node(entered);
-                if node.flags & flag::STRING != 0 {
+                if node.flags() & flag::STRING != 0 {
                     self.gap(last_end..node.end as usize);
                 }
                 self.ops.push(Op::Leave);
@@ -294,7 +310,7 @@ impl Compiler<'_> {
             }
             let node = *flat.node(idx);
             if let Some((entered, last_end)) = open.last().copied()
-                && flat.node(entered).flags & flag::STRING != 0
+                && flat.node(entered).flags() & flag::STRING != 0
             {
                 self.gap(last_end..node.start as usize);
             }
@@ -325,8 +341,8 @@ impl Compiler<'_> {
         let range = node.start as usize..node.end as usize;
         let meta = self.placed.metas.iter().find(|(_, r)| *r == range);
         if let Some((meta, _)) = meta {
-            let passed =
-                node.flags & flag::LIST != 0 || (!meta.run && node.flags & flag::DECLARATOR != 0);
+            let passed = node.flags() & flag::LIST != 0
+                || (!meta.run && node.flags() & flag::DECLARATOR != 0);
             let has_inner = flat.children(idx).next().is_some_and(|c| {
                 let child = flat.node(c);
                 child.start == node.start && child.end == node.end
@@ -341,7 +357,7 @@ impl Compiler<'_> {
                 return Some(node.next);
             }
         }
-        if node.flags & flag::STRING != 0 {
+        if node.flags() & flag::STRING != 0 {
             if let Some(op) = self.string_body(&range, node.kind) {
                 self.ops.push(op);
                 return Some(node.next);
@@ -352,10 +368,18 @@ impl Compiler<'_> {
             }
         }
         if flat.is_leaf(idx) {
-            if node.flags & flag::SEPARATOR != 0 {
+            if node.flags() & flag::SEPARATOR != 0 {
                 self.ops.push(Op::Separator { kind: node.kind });
-            } else if node.flags & flag::NAMED == 0 {
-                self.ops.push(Op::Token { kind: node.kind });
+            } else if node.flags() & flag::NAMED == 0 {
+                let text = &self.placed.text[range.clone()];
+                let name = self.grammar.kind_name(node.kind);
+                let told = text.split_whitespace().eq(name.split_whitespace())
+                    || (self.grammar.row.syntax.keywords_ignore_case
+                        && text.eq_ignore_ascii_case(name));
+                self.ops.push(Op::Token {
+                    kind: node.kind,
+                    text: (!told).then(|| text.as_bytes().into()),
+                });
             } else {
                 self.leaf(node.kind, &range);
             }
@@ -366,7 +390,10 @@ impl Compiler<'_> {
     }
 
     fn leaf(&mut self, kind: u16, range: &Range<usize>) {
-        let text = restored(&self.placed.text, range, &self.placed.metas);
+        let mut text = restored(&self.placed.text, range, &self.placed.metas);
+        if !self.placed.indent.is_empty() {
+            text = text.replace(&format!("\n{}", self.placed.indent), "\n");
+        }
         self.ops.push(Op::Leaf {
             kind,
             text: text.as_bytes().into(),
@@ -428,10 +455,19 @@ impl Compiler<'_> {
 
 /// How the match's end relates to its last root.
 fn spine(grammar: &Grammar, placed: &Placed) -> Spine {
-    if placed.wrote_terminator || grammar.row.syntax.terminator.is_none() {
+    let Some(terminator) = grammar.row.syntax.terminator else {
         return Spine::Closed;
-    }
+    };
     let flat = &placed.flat;
+    if placed.wrote_terminator {
+        let last = *placed.roots.last().expect("a placed fragment has a root");
+        let written_end = placed.text[..placed.fragment.end].trim_end().len();
+        return if (flat.node(last).end as usize) < written_end {
+            Spine::Over { terminator }
+        } else {
+            Spine::Closed
+        };
+    }
     let is_meta = |idx: u32| {
         let n = flat.node(idx);
         placed
@@ -461,8 +497,11 @@ fn spine(grammar: &Grammar, placed: &Placed) -> Spine {
     Spine::Open { levels }
 }
 
+/// Tokens that a source may have or lack between two tokens of a pattern.
+const OPTIONAL_TOKENS: &[&str] = &[",", ";"];
+
 /// What every match must contain, as runs of adjacent tokens.
-fn needles(grammar: &Grammar, ops: &[Op]) -> Needles {
+fn fixed_runs(grammar: &Grammar, ops: &[Op]) -> Vec<TokenRun> {
     let syntax = &grammar.row.syntax;
     let mut runs: Vec<TokenRun> = Vec::new();
     let mut current: Vec<Token> = Vec::new();
@@ -481,7 +520,18 @@ fn needles(grammar: &Grammar, ops: &[Op]) -> Needles {
                 Ok(text) if !text.contains('\n') => current.push(Token::new(text)),
                 _ => flush(&mut current),
             },
-            Op::Token { kind } => current.push(Token::new(grammar.kind_name(*kind))),
+            Op::Token { kind, text } => {
+                let name = grammar.kind_name(*kind);
+                let text = text
+                    .as_deref()
+                    .and_then(|t| std::str::from_utf8(t).ok())
+                    .unwrap_or(name);
+                if syntax.keywords_ignore_case && text.chars().all(char::is_alphabetic) {
+                    flush(&mut current);
+                } else {
+                    current.extend(text.split_whitespace().map(Token::new));
+                }
+            }
             Op::Separator { kind } => {
                 // Beside a run, a separator goes when the run is empty.
                 let beside = matches!(ops.get(at + 1), Some(Op::Run { .. }))
@@ -505,13 +555,7 @@ fn needles(grammar: &Grammar, ops: &[Op]) -> Needles {
         }
     }
     flush(&mut current);
-    Needles::new(
-        runs,
-        TriviaStyle {
-            line_comments: syntax.comment_starts,
-            optional: syntax.separators,
-        },
-    )
+    runs
 }
 
 /// How the pattern relates to the units of a file.
@@ -532,7 +576,7 @@ fn shape(grammar: &Grammar, placed: &Placed, repeats: bool) -> Shape {
     let root = placed.roots[0];
     let braces = (root..flat.node(root).next).any(|i| {
         let n = flat.node(i);
-        n.flags & flag::LIST != 0 || matches!(grammar.kind_name(n.kind), "{" | "do" | "begin")
+        n.flags() & flag::LIST != 0 || matches!(grammar.kind_name(n.kind), "{" | "do" | "begin")
     });
     let kind = grammar.kind_name(flat.node(root).kind);
     let container = [

@@ -1,41 +1,462 @@
-//! Stub.
+//! Decides from the raw bytes whether a source can hold a match of a pattern at all.
+//!
+//! Parsing is nearly the whole cost of a structural search, so a file that lacks what the pattern
+//! fixes must be dropped before the parser sees it. The filter knows tokens and trivia, no grammar
+//! and no file. It may say "maybe" too often; it must never refuse a source that holds a match.
+
+use std::ops::Range;
+
+use memchr::memmem::Finder;
+
+/// One fixed token of a pattern.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
+    /// The bytes of the token as every match spells them.
     pub text: String,
+    /// Whether the token is an identifier or a keyword, which no word character may touch.
     pub word: bool,
 }
+
 impl Token {
-    pub fn new(text: &str) -> Token {
+    /// Classifies a token by its text: all word characters make a word, all else is a symbol.
+    pub fn new(text: impl Into<String>) -> Token {
+        let text = text.into();
+        let word = !text.is_empty() && text.bytes().all(is_word);
+        Token { text, word }
+    }
+
+    /// Takes the text as it stands, for instance the content of a string literal.
+    pub fn literal(text: impl Into<String>) -> Token {
         Token {
-            word: text.chars().all(|c| c.is_alphanumeric() || c == '_'),
-            text: text.to_owned(),
+            text: text.into(),
+            word: false,
         }
     }
 }
+
+/// A maximal sequence of fixed tokens that stand side by side in the pattern.
+///
+/// No metavariable stands between two tokens of a run, so in a match only trivia does.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TokenRun {
+    /// The tokens in the order of the source.
     pub tokens: Vec<Token>,
 }
-pub struct Needles {
-    pub runs: Vec<TokenRun>,
-    pub trivia: TriviaStyle,
+
+impl TokenRun {
+    /// Classifies each text with [`Token::new`]; an inner blank (`is not`) separates two tokens.
+    pub fn of(texts: &[&str]) -> TokenRun {
+        TokenRun {
+            tokens: texts
+                .iter()
+                .flat_map(|text| text.split_ascii_whitespace())
+                .map(Token::new)
+                .collect(),
+        }
+    }
 }
+
+/// What may stand between two tokens of a run besides white space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TriviaStyle {
+    /// Every text that may begin a comment, of a line or of a block.
     pub line_comments: &'static [&'static str],
+    /// Tokens such as `,` and `;` that may be present or absent between two others.
     pub optional: &'static [&'static str],
 }
+
+impl TriviaStyle {
+    /// Knows the comment styles of all grammars at once, so it fits a language of which little is known.
+    pub const ANY: TriviaStyle = TriviaStyle {
+        line_comments: &[
+            "//", "/*", "#", "--", "{-", "<!--", "(*", "%", ";;", "<#", "=begin",
+        ],
+        optional: &[",", ";"],
+    };
+
+    /// Gives the style of a language id, [`TriviaStyle::ANY`] where the id is not known.
+    pub fn of(language: &str) -> TriviaStyle {
+        let line_comments: &'static [&'static str] = match language {
+            "rust" | "dart" | "typescript" | "tsx" | "java" | "go" | "c" | "cpp" | "csharp"
+            | "kotlin" | "scala" | "swift" | "solidity" | "zig" => &["//", "/*"],
+            "javascript" | "jsx" => &["//", "/*", "<!--", "-->"],
+            "python" => &["#"],
+            _ => return TriviaStyle::ANY,
+        };
+        TriviaStyle {
+            line_comments,
+            optional: &[",", ";"],
+        }
+    }
+}
+
+/// What every match of a pattern must contain.
+///
+/// The order of the runs is the order of the source. A token must not be handed in unless a match
+/// spells it byte for byte: a keyword of a language without regard to case does not qualify.
+#[derive(Debug, Clone)]
+pub struct Needles {
+    runs: Vec<Run>,
+    /// Indexes into `runs`, the rarest anchor first.
+    rarest_first: Vec<usize>,
+    trivia: TriviaStyle,
+}
+
+#[derive(Debug, Clone)]
+struct Run {
+    tokens: Vec<Token>,
+    /// Index of the token that is searched for; the others are checked around it.
+    anchor: usize,
+    finder: Finder<'static>,
+}
+
+/// Where the runs of a pattern stand in one source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Occurrences {
+    /// Offsets of the anchor token, ascending, for each run in pattern order.
+    hits: Vec<Vec<usize>>,
+}
+
 impl Needles {
+    /// Prepares the search for the runs, in the order in which the pattern has them.
+    ///
+    /// Optional tokens are taken out of the runs, since a match may lack them, and so are runs of
+    /// nothing but brackets and separators, which every source has.
     pub fn new(runs: Vec<TokenRun>, trivia: TriviaStyle) -> Needles {
-        Needles { runs, trivia }
+        let runs: Vec<Run> = runs
+            .into_iter()
+            .filter_map(|run| Run::new(run, trivia))
+            .collect();
+        let mut rarest_first: Vec<usize> = (0..runs.len()).collect();
+        rarest_first.sort_by_key(|&idx| {
+            let run = &runs[idx];
+            std::cmp::Reverse((rarity(&run.tokens[run.anchor]), run.tokens.len()))
+        });
+        Needles {
+            runs,
+            rarest_first,
+            trivia,
+        }
     }
+
+    /// Says whether there is anything to search for; without it every source may match.
     pub fn usable(&self) -> bool {
-        self.runs
-            .iter()
-            .any(|r| r.tokens.iter().any(|t| t.text.len() > 1))
+        !self.runs.is_empty()
     }
+
+    /// Says whether the bytes can hold a match.
     pub fn may_match(&self, hay: &[u8]) -> bool {
-        self.runs.iter().all(|r| {
-            r.tokens
-                .iter()
-                .all(|t| memchr::memmem::find(hay, t.text.as_bytes()).is_some())
+        self.rarest_first
+            .iter()
+            .all(|&idx| self.positions(idx, hay).next().is_some())
+    }
+
+    /// Collects where all the runs stand; `None` when one of them is missing, so nothing can match.
+    pub fn occurrences(&self, hay: &[u8]) -> Option<Occurrences> {
+        let mut hits = vec![Vec::new(); self.runs.len()];
+        for &idx in &self.rarest_first {
+            hits[idx] = self.positions(idx, hay).collect();
+            if hits[idx].is_empty() {
+                return None;
+            }
+        }
+        let all = Occurrences { hits };
+        all.within(0..hay.len()).then_some(all)
+    }
+
+    fn positions<'a>(&'a self, idx: usize, hay: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
+        let run = &self.runs[idx];
+        // `find_iter` steps over overlaps; `;;` in `;;;` may begin at either byte, so a symbol
+        // anchor has its own stepping.
+        let mut from = 0;
+        std::iter::from_fn(move || {
+            while from < hay.len() {
+                let at = from + run.finder.find(&hay[from..])?;
+                let token = &run.tokens[run.anchor];
+                from = at + if token.word { token.text.len() } else { 1 };
+                if bounded(token, hay, at) && self.surrounded(run, hay, at) {
+                    return Some(at);
+                }
+            }
+            None
         })
+    }
+
+    fn surrounded(&self, run: &Run, hay: &[u8], at: usize) -> bool {
+        let end = at + run.tokens[run.anchor].text.len();
+        self.follows(&run.tokens[run.anchor + 1..], hay, end)
+            && self.precedes(&run.tokens[..run.anchor], hay, at)
+    }
+
+    fn follows(&self, tokens: &[Token], hay: &[u8], mut at: usize) -> bool {
+        for token in tokens {
+            loop {
+                let rest = &hay[at..];
+                // The comment goes first: `/` must not be found in the `/*` before the real one.
+                if starts_with_any(rest, self.trivia.line_comments) {
+                    return true;
+                }
+                if rest.starts_with(token.text.as_bytes()) && bounded(token, hay, at) {
+                    at += token.text.len();
+                    break;
+                }
+                let Some(&byte) = rest.first() else {
+                    return false;
+                };
+                if byte <= b' ' {
+                    at += 1;
+                } else if let Some(skipped) = self.optional_at(|text| rest.starts_with(text)) {
+                    at += skipped;
+                } else {
+                    return hides_trivia(byte);
+                }
+                if at > hay.len() {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    fn precedes(&self, tokens: &[Token], hay: &[u8], mut end: usize) -> bool {
+        for token in tokens.iter().rev() {
+            loop {
+                let before = &hay[..end];
+                if starts_with_any_reversed(before, BLOCK_COMMENT_ENDS) {
+                    return true;
+                }
+                let start = end.wrapping_sub(token.text.len());
+                if before.ends_with(token.text.as_bytes()) && bounded(token, hay, start) {
+                    end = start;
+                    break;
+                }
+                let Some(&byte) = before.last() else {
+                    return false;
+                };
+                if byte <= b' ' {
+                    end -= 1;
+                } else if let Some(skipped) = self.optional_at(|text| before.ends_with(text)) {
+                    end -= skipped;
+                } else {
+                    return hides_trivia(byte) || self.line_has_comment(before);
+                }
+            }
+        }
+        true
+    }
+
+    fn optional_at(&self, is_here: impl Fn(&[u8]) -> bool) -> Option<usize> {
+        self.trivia
+            .optional
+            .iter()
+            .find(|text| is_here(text.as_bytes()))
+            .map(|text| text.len())
+    }
+
+    /// A reader that goes backwards cannot know that the text it meets belongs to a line comment
+    /// unless it looks at the line from its beginning.
+    fn line_has_comment(&self, before: &[u8]) -> bool {
+        let line_start =
+            memchr::memrchr2(b'\n', b'\r', before).map_or(0, |line_break| line_break + 1);
+        let line = &before[line_start..];
+        (0..line.len()).any(|at| starts_with_any(&line[at..], self.trivia.line_comments))
+    }
+}
+
+impl Occurrences {
+    /// Says whether the range can hold a match: every run occurs in it, in the pattern's order.
+    pub fn within(&self, range: Range<usize>) -> bool {
+        let mut from = range.start;
+        self.hits.iter().all(|hits| {
+            let next = hits.partition_point(|&hit| hit < from);
+            let found = hits.get(next).is_some_and(|&hit| hit < range.end);
+            if found {
+                from = hits[next] + 1;
+            }
+            found
+        })
+    }
+}
+
+impl Run {
+    fn new(run: TokenRun, trivia: TriviaStyle) -> Option<Run> {
+        let tokens: Vec<Token> = run
+            .tokens
+            .into_iter()
+            .filter(|token| !token.text.is_empty())
+            .filter(|token| !trivia.optional.contains(&token.text.as_str()))
+            .collect();
+        let anchor = (0..tokens.len()).max_by_key(|&idx| rarity(&tokens[idx]))?;
+        if rarity(&tokens[anchor]) == 0 {
+            return None;
+        }
+        let finder = Finder::new(tokens[anchor].text.as_bytes()).into_owned();
+        Some(Run {
+            tokens,
+            anchor,
+            finder,
+        })
+    }
+}
+
+/// What ends a block comment in any of the grammars.
+const BLOCK_COMMENT_ENDS: &[&str] = &["*/", "-}", "-->", "]]", "*)", "#>", "=end"];
+
+/// Words that many grammars reserve: a poor anchor next to a name of the user's own.
+const COMMON_WORDS: &[&str] = &[
+    "and", "as", "assert", "async", "await", "bool", "break", "case", "catch", "class", "const",
+    "continue", "def", "default", "do", "elif", "else", "enum", "except", "export", "extends",
+    "final", "fn", "for", "from", "func", "function", "if", "impl", "import", "in", "int", "is",
+    "let", "match", "mut", "new", "None", "not", "null", "or", "pub", "public", "return", "self",
+    "Some", "static", "String", "struct", "switch", "this", "throw", "try", "type", "use", "var",
+    "void", "while", "with",
+];
+
+/// Orders tokens by how seldom they are likely to occur; 0 is of no use as an anchor.
+fn rarity(token: &Token) -> usize {
+    let text = token.text.as_str();
+    if token.word {
+        if COMMON_WORDS.contains(&text) {
+            return 3;
+        }
+        return match text.len() {
+            1 => 2,
+            n => 3 + n,
+        };
+    }
+    match text {
+        "(" | ")" | "[" | "]" | "{" | "}" | "," | ";" | "." | ":" | "\"" | "'" => 0,
+        _ if text.len() == 1 => 1,
+        _ => 2 + text.len(),
+    }
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// A byte of a longer UTF-8 sequence next to a word counts as a boundary: it may be a blank.
+fn bounded(token: &Token, hay: &[u8], at: usize) -> bool {
+    if !token.word {
+        return true;
+    }
+    let before = at.checked_sub(1).and_then(|prev| hay.get(prev));
+    let after = hay.get(at + token.text.len());
+    !before.is_some_and(|&byte| is_word(byte)) && !after.is_some_and(|&byte| is_word(byte))
+}
+
+/// Line continuations, blanks beyond ASCII and quotes: not worth telling apart before the parse.
+fn hides_trivia(byte: u8) -> bool {
+    matches!(byte, b'\\' | b'"' | b'\'' | b'`') || !byte.is_ascii()
+}
+
+fn starts_with_any(rest: &[u8], texts: &[&str]) -> bool {
+    texts.iter().any(|text| rest.starts_with(text.as_bytes()))
+}
+
+fn starts_with_any_reversed(before: &[u8], texts: &[&str]) -> bool {
+    texts.iter().any(|text| before.ends_with(text.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn needles(runs: &[&[&str]]) -> Needles {
+        let runs = runs.iter().map(|run| TokenRun::of(run)).collect();
+        Needles::new(runs, TriviaStyle::of("rust"))
+    }
+
+    // D16, D38: white space, comments and optional terminators never hide a match.
+    #[test]
+    fn trivia_between_tokens_never_hides_a_run() {
+        let needles = needles(&[&[".", "unwrap", "(", ")"]]);
+        for source in [
+            "a.unwrap()",
+            "a . unwrap\n\t( )",
+            "a. // why\n unwrap()",
+            "a. /* why */ unwrap()",
+            "a.unwrap( /* why */ )",
+            "a.unwrap(,)",
+            "a.\u{a0}unwrap()",
+            "a.unwrap()unwrap",
+            "a.unwrap\\\n()",
+        ] {
+            assert!(needles.may_match(source.as_bytes()), "{source}");
+        }
+        for source in [
+            "",
+            "unwrap",
+            "a.unwrap_or()",
+            "a.my_unwrap()",
+            "a.unwrap(x)",
+            "a::unwrap()",
+            "a.unwrap(",
+        ] {
+            assert!(!needles.may_match(source.as_bytes()), "{source}");
+        }
+    }
+
+    #[test]
+    fn slash_is_not_found_inside_the_comment_before_it() {
+        let needles = needles(&[&["total", "/", "count"]]);
+        assert!(needles.may_match(b"total /* of all */ / count"));
+        assert!(needles.may_match(b"total / /* of all */ count"));
+        assert!(needles.may_match(b"total // of all\n / count"));
+        assert!(!needles.may_match(b"total * count"));
+    }
+
+    #[test]
+    fn string_content_keeps_its_blanks() {
+        let run = TokenRun {
+            tokens: vec![
+                Token::literal("\""),
+                Token::literal(" two  words"),
+                Token::literal("\""),
+            ],
+        };
+        let needles = Needles::new(vec![run], TriviaStyle::of("rust"));
+        assert!(needles.may_match(b"f(\" two  words\")"));
+        assert!(!needles.may_match(b"f(\" two words\")"));
+    }
+
+    #[test]
+    fn every_run_must_occur_in_the_order_of_the_pattern() {
+        let needles = needles(&[&["if", "let", "Some", "("], &[")", "="]]);
+        assert!(needles.may_match(b"if let Some(x) = y {}"));
+        assert!(needles.occurrences(b"if let Some(x) = y {}").is_some());
+        assert!(needles.occurrences(b"(a) = b; if let Some(x)").is_none());
+        assert!(needles.occurrences(b"if let None = y {}").is_none());
+    }
+
+    #[test]
+    fn a_range_is_asked_without_a_second_scan() {
+        let source = b"fn a() { x.go() } fn b() { y.stop() } fn c() { z.go() }";
+        let found = needles(&[&[".", "go", "("]]).occurrences(source).unwrap();
+        assert!(found.within(0..18));
+        assert!(!found.within(18..38));
+        assert!(found.within(38..source.len()));
+    }
+
+    #[test]
+    fn overlapping_symbols_are_found_at_every_offset() {
+        let found = needles(&[&["=="]]).occurrences(b"a === b").unwrap();
+        assert_eq!(found.hits, [[2, 3]]);
+    }
+
+    #[test]
+    fn brackets_and_separators_alone_are_no_needle() {
+        assert!(!needles(&[&["("], &[")"], &[","], &["."]]).usable());
+        assert!(!needles(&[]).usable());
+        assert!(needles(&[]).may_match(b""));
+        assert!(needles(&[&["=="]]).usable());
+        assert!(needles(&[&["="]]).usable());
+    }
+
+    #[test]
+    fn keyword_token_with_a_blank_is_two_tokens() {
+        let needles = needles(&[&["is not", "None"]]);
+        assert!(needles.may_match(b"x is  not\tNone"));
+        assert!(!needles.may_match(b"x is None"));
     }
 }

@@ -16,8 +16,8 @@ use crate::syntax::grammar::{ERROR_KIND, Grammar, flag};
 pub(crate) struct Node {
     /// Kind id of the grammar.
     pub kind: u16,
-    /// Flags of the kind, see [`flag`]; TRIVIA stands for "missing" here.
-    pub flags: u16,
+    /// Low flags of the kind, see [`flag`]; TRIVIA stands for "missing" here.
+    flags: u16,
     /// First byte.
     pub start: u32,
     /// One past the last byte.
@@ -28,8 +28,16 @@ pub(crate) struct Node {
     pub parent: u32,
 }
 
+impl Node {
+    /// The flags of the node that are kept with it.
+    #[inline]
+    pub fn flags(&self) -> u32 {
+        u32::from(self.flags)
+    }
+}
+
 /// Marks a node that the parser invented: no trivia node is ever in the array, so the bit is free.
-pub(crate) const MISSING: u16 = flag::TRIVIA;
+pub(crate) const MISSING: u32 = flag::TRIVIA;
 
 /// A flattened parse.
 #[derive(Debug, Default)]
@@ -52,11 +60,11 @@ impl Flat {
         flat.nodes.reserve(source.len() / 8);
         let mut builder = Builder {
             grammar,
+            source,
             flat: &mut flat,
             nesting: 0,
         };
         builder.subtree(&mut tree.walk(), source, 0, 0);
-        flat.nodes.shrink_to_fit();
         flat
     }
 
@@ -107,6 +115,8 @@ impl Flat {
 
 struct Builder<'a> {
     grammar: &'a Grammar,
+    /// The whole source: positions, also those of grafted code, are positions in it.
+    source: &'a [u8],
     flat: &'a mut Flat,
     nesting: usize,
 }
@@ -132,7 +142,14 @@ impl Builder<'_> {
             let text = &source[ts.start_byte()..ts.end_byte()];
             let mut descend = false;
             if flags & flag::TRIVIA != 0 {
-                self.flat.comments.push(start..end);
+                if flags & flag::NAMED != 0 {
+                    self.flat.comments.push(start..end);
+                }
+            } else if flags & flag::SEMICOLON != 0
+                && !self.flat.nodes.is_empty()
+                && self.grammar.flags(self.flat.node(parent).kind) & flag::LOOSE != 0
+            {
+                // No more than a line end here.
             } else if text.is_empty() && ts.is_missing() {
                 self.push(kind, (flags & !flag::TRIVIA) | MISSING, start, end, parent);
             } else if (flags & (flag::NAMED | flag::TEXT) != flag::NAMED)
@@ -173,11 +190,11 @@ impl Builder<'_> {
         }
     }
 
-    fn push(&mut self, kind: u16, flags: u16, start: u32, end: u32, parent: u32) -> u32 {
+    fn push(&mut self, kind: u16, flags: u32, start: u32, end: u32, parent: u32) -> u32 {
         let idx = self.flat.nodes.len() as u32;
         self.flat.nodes.push(Node {
             kind,
-            flags,
+            flags: flags as u16,
             start,
             end,
             next: idx + 1,
@@ -190,11 +207,12 @@ impl Builder<'_> {
     fn close(&mut self, idx: u32) {
         let len = self.flat.nodes.len() as u32;
         self.flat.nodes[idx as usize].next = len;
+        self.pull_back_end(idx);
         if len <= idx + 2 {
             // One child at most: a lone `,` or `;` is what the node is made of.
             return;
         }
-        let droppable = |n: &Node| n.flags & flag::SEPARATOR != 0 && n.flags & MISSING == 0;
+        let droppable = |n: &Node| n.flags() & flag::SEPARATOR != 0 && n.flags() & MISSING == 0;
         let last = len - 1;
         let last_node = *self.flat.node(last);
         if last_node.parent != idx {
@@ -205,7 +223,7 @@ impl Builder<'_> {
                 self.flat.nodes.pop();
                 self.flat.nodes[idx as usize].next = last;
             }
-        } else if last_node.flags & flag::CLOSER != 0 && last - 1 > idx + 1 {
+        } else if self.grammar.flags(last_node.kind) & flag::CLOSER != 0 && last - 1 > idx + 1 {
             let before = *self.flat.node(last - 1);
             if before.parent == idx && droppable(&before) && !self.is_one_tuple(idx, last - 1) {
                 self.flat.nodes.remove((last - 1) as usize);
@@ -215,14 +233,33 @@ impl Builder<'_> {
         }
     }
 
+    /// Ends a node where its last child ends when only blanks follow: some grammars let a line end, or
+    /// the layout after it, belong to the node before.
+    fn pull_back_end(&mut self, idx: u32) {
+        let node = *self.flat.node(idx);
+        if node.next == idx + 1 || self.grammar.flags(node.kind) & (flag::STRING | flag::TEXT) != 0
+        {
+            return;
+        }
+        let mut last = node.next - 1;
+        while self.flat.node(last).parent != idx {
+            last = self.flat.node(last).parent;
+        }
+        let last_end = self.flat.node(last).end;
+        let rest = self.source.get(last_end as usize..node.end as usize);
+        if rest.is_some_and(|r| !r.is_empty() && r.iter().all(u8::is_ascii_whitespace)) {
+            self.flat.nodes[idx as usize].end = last_end;
+        }
+    }
+
     /// Whether the separator at `idx` is what makes `parent` a tuple of one element.
     fn is_one_tuple(&self, parent: u32, idx: u32) -> bool {
-        self.flat.node(parent).flags & flag::TUPLE != 0
+        self.flat.node(parent).flags() & flag::TUPLE != 0
             && !self
                 .flat
                 .children(parent)
                 .take_while(|c| *c < idx)
-                .any(|c| self.flat.node(c).flags & flag::SEPARATOR != 0)
+                .any(|c| self.flat.node(c).flags() & flag::SEPARATOR != 0)
     }
 
     /// Parses the content of a token list again as code; true when its nodes were appended below `idx`.

@@ -1,3 +1,12 @@
 //! The one test binary: each module holds one tool or one concern.
 
+mod child;
+mod contract;
+mod files;
+mod files_crash;
+mod files_faults;
+mod files_support;
+mod staging;
 mod syntax_cases;
+mod tidy;
+mod workspace;

@@ -1,7 +1,123 @@
-//! Stub.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
-    Inner,
+//! Cuts a source into units that the parser may leave out one by one.
+//!
+//! A unit is a range of bytes whose absence from the included ranges of a parse leaves the nodes of
+//! all other units as they are in the parse of the whole. The splitters are small lexers that know
+//! the literals and brackets of their language and little else; whenever one is not sure, it gives
+//! up and the file is parsed whole. They know nothing of tree-sitter, files and patterns.
+
+mod braces;
+mod c;
+mod ecma;
+mod go;
+mod lexer;
+mod literals;
+mod plan;
+mod python;
+mod rust;
+
+use std::ops::Range;
+
+pub use plan::{Plan, Shape, plan};
+
+/// What leaving a unit out means for the rest of the tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnitKind {
+    /// An item, a member or a top-level statement with all that is glued to it. Whole or absent.
+    Item,
+    /// An item whose body holds further units, so that its header can be kept without them.
+    Container,
+    /// What stands between the braces of a block inside an item. Without it the block is empty, so
+    /// the nodes that surround it change inside; their ranges and all nodes outside stay.
     Block,
-    Whole,
+}
+
+/// One range of bytes that a parse may leave out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unit {
+    /// The bytes to leave out.
+    pub range: Range<usize>,
+    /// What leaving them out means.
+    pub kind: UnitKind,
+    /// Where the header of a container ends and its members begin; the end of the range for others.
+    pub body: usize,
+    /// How many of the units that follow in the list lie inside this one.
+    pub descendants: usize,
+}
+
+/// The units of one source.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Units {
+    /// All units, each before those inside it, in the order of the source.
+    pub list: Vec<Unit>,
+    /// Whether a container that loses all its members is a syntax error, as in Python.
+    pub needs_member: bool,
+}
+
+/// Cuts a source into units; `None` when the language has no splitter or the source is unclear.
+pub fn split(language: &str, source: &[u8]) -> Option<Units> {
+    match language {
+        "rust" => rust::split(source),
+        "python" => python::split(source),
+        "dart" => braces::split_dart(source),
+        "java" => braces::split_java(source),
+        "typescript" => ecma::split_typescript(source),
+        "tsx" => ecma::split_tsx(source),
+        "javascript" | "jsx" => ecma::split_javascript(source),
+        "go" => go::split(source),
+        "c" => c::split(source),
+        _ => None,
+    }
+}
+
+impl Units {
+    /// Gives the units that lie directly in the source, not in another unit.
+    pub fn roots(&self) -> impl Iterator<Item = (usize, &Unit)> {
+        self.siblings(0..self.list.len())
+    }
+
+    /// Gives the units directly inside the unit at the index.
+    pub fn children(&self, idx: usize) -> impl Iterator<Item = (usize, &Unit)> {
+        self.siblings(idx + 1..idx + 1 + self.list[idx].descendants)
+    }
+
+    fn siblings(&self, within: Range<usize>) -> impl Iterator<Item = (usize, &Unit)> {
+        let mut at = within.start;
+        std::iter::from_fn(move || {
+            let unit = (at < within.end).then(|| &self.list[at])?;
+            let idx = at;
+            at += 1 + unit.descendants;
+            Some((idx, unit))
+        })
+    }
+
+    fn open(&mut self, start: usize, kind: UnitKind) -> usize {
+        self.list.push(Unit {
+            range: start..start,
+            kind,
+            body: start,
+            descendants: 0,
+        });
+        self.list.len() - 1
+    }
+
+    fn close(&mut self, idx: usize, end: usize) {
+        let descendants = self.list.len() - idx - 1;
+        let unit = &mut self.list[idx];
+        unit.range.end = end;
+        unit.descendants = descendants;
+        if unit.kind != UnitKind::Container {
+            unit.body = end;
+        }
+    }
+
+    fn make_container(&mut self, idx: usize, body: usize) {
+        self.list[idx].kind = UnitKind::Container;
+        self.list[idx].body = body;
+    }
+
+    /// Turns a container into an item again, when what follows turned out to belong to it.
+    fn make_leaf(&mut self, idx: usize) {
+        self.list.truncate(idx + 1);
+        self.list[idx].kind = UnitKind::Item;
+    }
 }

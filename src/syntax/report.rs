@@ -1,0 +1,178 @@
+//! What a structural search answers: one struct, `Serialize` for programs, `Display` for readers.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::syntax::languages::Context;
+
+/// The answer of `ast_grep`.
+#[derive(Clone, Debug, Serialize)]
+pub struct SearchReport {
+    /// Id of the language that was searched.
+    pub language: String,
+    /// The rung on which the pattern was read.
+    pub context: Context,
+    /// The kind of node that was searched.
+    pub kind: String,
+    /// Files that were looked at; where the search stopped early, up to where it stopped.
+    pub files_searched: usize,
+    /// Files that were not, and why.
+    pub files_skipped: Vec<SkippedFile>,
+    /// How many matches are listed.
+    pub shown: usize,
+    /// Whether more exist.
+    pub truncated: bool,
+    /// The matches, by path, then position.
+    pub matches: Vec<MatchReport>,
+    /// What may be wrong with the pattern, where nothing matched.
+    pub hint: Option<String>,
+}
+
+/// A file that was not searched.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct SkippedFile {
+    /// The file, as shown.
+    pub file: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// One match.
+#[derive(Clone, Debug, Serialize)]
+pub struct MatchReport {
+    /// The file, relative to the workspace.
+    pub file: String,
+    /// First line, from 1.
+    pub line: usize,
+    /// Column of the first character, from 1, in Unicode scalar values.
+    pub column: usize,
+    /// Last line, from 1.
+    pub end_line: usize,
+    /// Column one past the last character.
+    pub end_column: usize,
+    /// First byte, from 0.
+    pub start_byte: usize,
+    /// One past the last byte.
+    pub end_byte: usize,
+    /// The matched text; past 10,000 bytes it is cut and ends in `…`.
+    pub text: String,
+    /// Text of each `$NAME`.
+    pub captures: BTreeMap<String, String>,
+    /// Text of each `$$$NAME`.
+    pub runs: BTreeMap<String, String>,
+    /// The lines to show, context included.
+    #[serde(skip)]
+    pub lines: Vec<ShownLine>,
+}
+
+/// A line of a file as the text answer shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShownLine {
+    /// Its number, from 1.
+    pub number: usize,
+    /// Its text, clipped.
+    pub text: String,
+    /// Whether it belongs to the match and not to the context.
+    pub matched: bool,
+}
+
+impl SearchReport {
+    /// The sentence about what was searched, for the end of the text answer.
+    pub fn summary(&self) -> String {
+        let n_files = {
+            let mut files: Vec<&str> = self.matches.iter().map(|m| m.file.as_str()).collect();
+            files.dedup();
+            files.len()
+        };
+        let read_as = format!("as {} ({})", self.context, self.kind);
+        let mut text = if self.matches.is_empty() {
+            format!(
+                "0 matches {read_as} in {}",
+                counted(self.files_searched, "file")
+            )
+        } else if self.truncated {
+            format!(
+                "first {} {read_as}, in {}; more exist: narrow the path or raise max_results",
+                counted_plural(self.shown, "match", "matches"),
+                counted(n_files, "file"),
+            )
+        } else {
+            format!(
+                "{} {read_as} in {} of {} searched",
+                counted_plural(self.shown, "match", "matches"),
+                counted(n_files, "file"),
+                self.files_searched
+            )
+        };
+        if !self.files_skipped.is_empty() {
+            let named: Vec<String> = self
+                .files_skipped
+                .iter()
+                .take(5)
+                .map(|s| format!("{} ({})", s.file, s.reason))
+                .collect();
+            let more = self.files_skipped.len().saturating_sub(named.len());
+            text.push_str(&format!(
+                "\nskipped {}: {}{}",
+                counted(self.files_skipped.len(), "file"),
+                named.join(", "),
+                if more > 0 {
+                    format!(" and {more} more")
+                } else {
+                    String::new()
+                }
+            ));
+        }
+        if let Some(hint) = &self.hint {
+            text.push('\n');
+            text.push_str(hint);
+        }
+        text
+    }
+}
+
+impl fmt::Display for SearchReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut file = "";
+        let mut last_line = 0;
+        for found in &self.matches {
+            if found.file != file {
+                if !file.is_empty() {
+                    writeln!(f)?;
+                }
+                writeln!(f, "{}", found.file)?;
+                file = &found.file;
+                last_line = 0;
+            }
+            for line in &found.lines {
+                // Lines that nested or neighbouring matches share are shown once.
+                if line.number <= last_line {
+                    continue;
+                }
+                let mark = if line.matched { ':' } else { '-' };
+                writeln!(f, "{}{mark}{}", line.number, line.text)?;
+                last_line = line.number;
+            }
+            let hidden = (found.end_line + 1).saturating_sub(found.line.max(last_line + 1));
+            if hidden > 0 && last_line > 0 && found.end_line > last_line {
+                writeln!(f, "  … {} more", counted(hidden, "line"))?;
+            }
+        }
+        if !self.matches.is_empty() {
+            writeln!(f)?;
+        }
+        write!(f, "{}", self.summary())
+    }
+}
+
+/// `1 file`, `2 files`.
+pub(crate) fn counted(n: usize, noun: &str) -> String {
+    counted_plural(n, noun, &format!("{noun}s"))
+}
+
+/// `1 match`, `2 matches`.
+pub(crate) fn counted_plural(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}

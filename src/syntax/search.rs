@@ -1,0 +1,589 @@
+//! Structural search over files: the engine of `ast_grep`.
+//!
+//! One way: list the files, then for each, on every core, read, look for the pattern's tokens in the
+//! bytes, parse what may match, match, and report in path order. Only the walk and the reads touch the
+//! disk. Results are those of a full parse of every file, in an order that does not depend on the
+//! number of threads (D15); the search stops as soon as the first `max_results` in that order are known.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use crate::cancel::Cancel;
+use crate::limits;
+use crate::syntax::SyntaxError;
+use crate::syntax::cache::{Cache, Covered};
+use crate::syntax::embed;
+use crate::syntax::grammar::{Grammar, Grammars};
+use crate::syntax::hint;
+use crate::syntax::languages::{self, Context, Language};
+use crate::syntax::matcher::{self, Match};
+use crate::syntax::pattern::{self, Pattern};
+use crate::syntax::report::{MatchReport, SearchReport, ShownLine, SkippedFile};
+use crate::syntax::source::{self, Stamp, Unsearchable};
+use crate::syntax::split::{Plan, plan};
+use crate::syntax::text::found;
+use crate::syntax::tree::Flat;
+use crate::text::{LineIndex, clip};
+use crate::walk::{self, WalkError, WalkOptions};
+
+/// What to search, and where.
+#[derive(Clone, Debug)]
+pub struct Query {
+    /// The fragment.
+    pub pattern: String,
+    /// Id or alias of the language; inferred where every path is a file of one language.
+    pub language: Option<String>,
+    /// The rung to read the pattern on; the first that takes it where `None`.
+    pub context: Option<Context>,
+    /// Absolute paths to search; the whole scope where empty.
+    pub paths: Vec<PathBuf>,
+    /// How folders are walked.
+    pub walk: WalkOptions,
+    /// How many matches to list at most.
+    pub max_results: usize,
+    /// Lines of context to show around a match.
+    pub context_lines: usize,
+}
+
+impl Query {
+    /// A query for a pattern over the whole scope, with the default cap.
+    pub fn new(pattern: impl Into<String>) -> Query {
+        Query {
+            pattern: pattern.into(),
+            language: None,
+            context: None,
+            paths: Vec::new(),
+            walk: WalkOptions::default(),
+            max_results: limits::MAX_RESULTS,
+            context_lines: 0,
+        }
+    }
+}
+
+/// What every search of one run shares.
+pub struct Searcher<'a> {
+    /// The grammars of the process.
+    pub grammars: &'a Grammars,
+    /// The folder that paths are shown relative to, and that is searched where a query names none.
+    pub root: &'a Path,
+    /// Parsed files of earlier searches of the run.
+    pub cache: Option<&'a Cache>,
+    /// Whether every file is parsed whole, to check the shortcuts against.
+    pub full_parse: bool,
+}
+
+/// The files that a query means, and the language that they are read in.
+pub(crate) struct Target {
+    pub row: &'static Language,
+    pub files: Vec<PathBuf>,
+    pub skipped: Vec<SkippedFile>,
+}
+
+impl Searcher<'_> {
+    /// Searches.
+    pub fn search(&self, query: &Query, cancel: &Cancel) -> Result<SearchReport, SyntaxError> {
+        let row = self.language(query, cancel)?;
+        let grammar = self.grammars.grammar(row);
+        let compiled = pattern::compile(grammar, &query.pattern, query.context)?;
+        let target = self.target(query, row, cancel)?;
+        let pattern = &compiled.pattern;
+        let scan = self.scan(
+            grammar,
+            pattern,
+            &target.files,
+            query.max_results,
+            cancel,
+            &|file, parsed, m| self.report(pattern, file, parsed.source, m, query.context_lines),
+        )?;
+        let mut skipped = target.skipped;
+        skipped.extend(scan.skipped);
+        skipped.sort();
+        let mut report = SearchReport {
+            language: row.id.to_owned(),
+            context: pattern.context,
+            kind: pattern.kind.clone(),
+            files_searched: scan.n_files - scan.n_skipped,
+            files_skipped: skipped,
+            shown: scan.found.len(),
+            truncated: scan.truncated,
+            matches: scan.found,
+            hint: None,
+        };
+        if report.matches.is_empty() && query.max_results > 0 {
+            report.hint = hint::explain(self, grammar, query, pattern, &target.files, cancel);
+        }
+        Ok(report)
+    }
+
+    /// Decides the language of a query (D9).
+    pub(crate) fn language(
+        &self,
+        query: &Query,
+        cancel: &Cancel,
+    ) -> Result<&'static Language, SyntaxError> {
+        if let Some(name) = &query.language {
+            return languages::by_name(name).ok_or_else(|| SyntaxError::UnknownLanguage {
+                name: name.clone(),
+                known: ids(),
+            });
+        }
+        let files_only = !query.paths.is_empty() && query.paths.iter().all(|p| p.is_file());
+        if files_only {
+            let rows: Vec<_> = query.paths.iter().map(|p| of_file(p)).collect();
+            if let Some(Some(first)) = rows.first()
+                && rows.iter().all(|r| r.is_some_and(|r| r.id == first.id))
+            {
+                return Ok(first);
+            }
+        }
+        Err(SyntaxError::LanguageNeeded {
+            found: self.languages_here(query, cancel)?,
+        })
+    }
+
+    /// The languages below the paths of a query with their file counts, most files first.
+    fn languages_here(&self, query: &Query, cancel: &Cancel) -> Result<String, SyntaxError> {
+        let paths = self.paths(query)?;
+        let walked = walk::walk(&paths, &query.walk, &|_| true, cancel).map_err(walk_error)?;
+        let mut counts: Vec<(usize, &str)> = Vec::new();
+        for row in walked.files.iter().filter_map(|f| languages::by_path(f)) {
+            match counts.iter_mut().find(|c| c.1 == row.id) {
+                Some(count) => count.0 += 1,
+                None => counts.push((1, row.id)),
+            }
+        }
+        counts.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
+        if counts.is_empty() {
+            return Ok("no file of a known language".to_owned());
+        }
+        Ok(counts
+            .iter()
+            .map(|(n, id)| format!("{id} ({n})"))
+            .collect::<Vec<_>>()
+            .join(", "))
+    }
+
+    fn paths(&self, query: &Query) -> Result<Vec<PathBuf>, SyntaxError> {
+        if query.paths.is_empty() {
+            return Ok(vec![self.root.to_owned()]);
+        }
+        for path in &query.paths {
+            let shown = || self.shown(path);
+            let metadata = std::fs::metadata(path).map_err(|e| match e.kind() {
+                std::io::ErrorKind::NotFound => SyntaxError::MissingPath { path: shown() },
+                _ => SyntaxError::BadPath {
+                    path: shown(),
+                    reason: e.to_string(),
+                },
+            })?;
+            if !metadata.is_file() && !metadata.is_dir() {
+                return Err(SyntaxError::BadPath {
+                    path: shown(),
+                    reason: "it is neither a regular file nor a folder".to_owned(),
+                });
+            }
+        }
+        Ok(query.paths.clone())
+    }
+
+    /// Lists the files of a query that are read in its language, sorted.
+    pub(crate) fn target(
+        &self,
+        query: &Query,
+        row: &'static Language,
+        cancel: &Cancel,
+    ) -> Result<Target, SyntaxError> {
+        let paths = self.paths(query)?;
+        let accept = |path: &Path| match languages::by_path(path) {
+            Some(found) => found.id == row.id || embed::hosts(found, row),
+            None => !row.interpreters.is_empty() && is_script_of(path, row),
+        };
+        let walked = walk::walk(&paths, &query.walk, &accept, cancel).map_err(walk_error)?;
+        if cancel.is_cancelled() {
+            return Err(SyntaxError::Cancelled);
+        }
+        Ok(Target {
+            row,
+            files: walked.files,
+            skipped: walked
+                .skipped
+                .into_iter()
+                .map(|(path, reason)| SkippedFile {
+                    file: self.shown(&path),
+                    reason,
+                })
+                .collect(),
+        })
+    }
+
+    /// A path as answers show it: relative to the root with `/`, absolute outside.
+    pub(crate) fn shown(&self, path: &Path) -> String {
+        let path = match path.strip_prefix(self.root) {
+            Ok(inner) if inner.as_os_str().is_empty() => Path::new("."),
+            Ok(inner) => inner,
+            Err(_) => path,
+        };
+        path.to_string_lossy().into_owned()
+    }
+
+    fn report(
+        &self,
+        pattern: &Pattern,
+        file: &Path,
+        bytes: &[u8],
+        m: &Match,
+        context_lines: usize,
+    ) -> MatchReport {
+        let texts = found(pattern, bytes, m);
+        let index = LineIndex::new(bytes);
+        let start = index.position(texts.range.start);
+        let end = index.position(texts.range.end);
+        let first = start.line.saturating_sub(context_lines).max(1);
+        let last = (end.line + context_lines).min(index.line_count());
+        let mut lines = Vec::new();
+        for number in first..=last {
+            let matched = (start.line..=end.line).contains(&number);
+            if matched && number >= start.line + limits::MATCH_LINES {
+                continue;
+            }
+            let Some(text) = index.line(number) else {
+                break;
+            };
+            let shown = around(
+                &text,
+                if number == start.line {
+                    start.column
+                } else {
+                    1
+                },
+            );
+            lines.push(ShownLine {
+                number,
+                text: shown,
+                matched,
+            });
+        }
+        let cut = |text: String| clip_bytes(text, limits::MATCH_TEXT_BYTES);
+        MatchReport {
+            file: self.shown(file),
+            line: start.line,
+            column: start.column,
+            end_line: end.line,
+            end_column: end.column,
+            start_byte: texts.range.start,
+            end_byte: texts.range.end,
+            text: cut(String::from_utf8_lossy(&bytes[texts.range.clone()]).into_owned()),
+            captures: texts
+                .captures
+                .into_iter()
+                .map(|(k, v)| (k, cut(v)))
+                .collect(),
+            runs: texts.runs.into_iter().map(|(k, v)| (k, cut(v))).collect(),
+            lines,
+        }
+    }
+
+    /// Runs a pattern over files in order and collects what `each` makes of the matches.
+    pub(crate) fn scan<T: Send>(
+        &self,
+        grammar: &Grammar,
+        pattern: &Pattern,
+        files: &[PathBuf],
+        max: usize,
+        cancel: &Cancel,
+        each: &(dyn Fn(&Path, &Parsed<'_>, &Match) -> T + Sync),
+    ) -> Result<Scan<T>, SyntaxError> {
+        let progress = Mutex::new(Progress {
+            files: (0..files.len()).map(|_| None).collect(),
+            frontier: 0,
+            n_before: 0,
+        });
+        let next = AtomicUsize::new(0);
+        let stop = AtomicBool::new(false);
+        let worker = || {
+            let mut buffer = Vec::new();
+            loop {
+                let idx = next.fetch_add(1, Ordering::Relaxed);
+                if idx >= files.len() || stop.load(Ordering::Relaxed) || cancel.is_cancelled() {
+                    break;
+                }
+                let file = &files[idx];
+                let mut found = Vec::new();
+                let limit = max.saturating_add(1);
+                let outcome = self.file(
+                    grammar,
+                    pattern,
+                    file,
+                    &mut buffer,
+                    limit,
+                    &mut |parsed, m| {
+                        found.push(each(file, parsed, m));
+                    },
+                );
+                let mut progress = progress.lock().unwrap_or_else(|e| e.into_inner());
+                progress.files[idx] = Some(match outcome {
+                    Ok(()) => Ok(found),
+                    Err(why) => Err(why),
+                });
+                progress.advance(max);
+                if progress.n_before > max {
+                    stop.store(true, Ordering::Relaxed);
+                }
+            }
+        };
+        rayon::scope(|scope| {
+            let n_workers = rayon::current_num_threads().min(files.len());
+            for _ in 0..n_workers {
+                scope.spawn(|_| worker());
+            }
+        });
+        if cancel.is_cancelled() {
+            return Err(SyntaxError::Cancelled);
+        }
+        let progress = progress.into_inner().unwrap_or_else(|e| e.into_inner());
+        let mut scan = Scan {
+            found: Vec::new(),
+            truncated: false,
+            n_files: 0,
+            n_skipped: 0,
+            skipped: Vec::new(),
+        };
+        for (file, outcome) in files.iter().zip(progress.files) {
+            let Some(outcome) = outcome else { break };
+            scan.n_files += 1;
+            match outcome {
+                Ok(found) => {
+                    for item in found {
+                        if scan.found.len() == max {
+                            scan.truncated = true;
+                            break;
+                        }
+                        scan.found.push(item);
+                    }
+                }
+                Err(why) => {
+                    scan.n_skipped += 1;
+                    scan.skipped.push(SkippedFile {
+                        file: self.shown(file),
+                        reason: why.to_string(),
+                    });
+                }
+            }
+            if scan.truncated {
+                break;
+            }
+        }
+        Ok(scan)
+    }
+
+    /// Matches one file.
+    fn file(
+        &self,
+        grammar: &Grammar,
+        pattern: &Pattern,
+        file: &Path,
+        buffer: &mut Vec<u8>,
+        limit: usize,
+        each: &mut dyn FnMut(&Parsed<'_>, &Match),
+    ) -> Result<(), Unsearchable> {
+        let stamp = source::read_into(file, buffer)?;
+        source::check_text(buffer)?;
+        let Some(flat) = self.flat(grammar, pattern, file, stamp, buffer)? else {
+            return Ok(());
+        };
+        let parsed = Parsed {
+            source: buffer,
+            flat: &flat,
+        };
+        for m in matcher::find(pattern, &flat, buffer, limit) {
+            each(&parsed, &m);
+        }
+        Ok(())
+    }
+}
+
+impl Searcher<'_> {
+    /// The tree of as much of a file as can hold a match; `None` when nothing of it can.
+    fn flat(
+        &self,
+        grammar: &Grammar,
+        pattern: &Pattern,
+        file: &Path,
+        stamp: Stamp,
+        source: &[u8],
+    ) -> Result<Option<Arc<Flat>>, Unsearchable> {
+        if let Some(host) = languages::by_path(file).filter(|h| embed::hosts(h, grammar.row)) {
+            if pattern.needles.usable() && !pattern.needles.may_match(source) {
+                return Ok(None);
+            }
+            let tree = bounded(source.len()).and_then(|()| {
+                embed::parse(self.grammars.grammar(host), grammar, source)
+                    .ok_or(Unsearchable::Unparsed)
+            })?;
+            return Ok(Some(Arc::new(Flat::build(grammar, &tree, source))));
+        }
+        let id = grammar.row.id;
+        let plan = if self.full_parse {
+            Plan::Whole
+        } else {
+            plan(id, &pattern.needles, pattern.shape, source)
+        };
+        let needed = match plan {
+            Plan::Skip => return Ok(None),
+            Plan::Whole => Covered::Whole,
+            Plan::Ranges(ranges) => Covered::Ranges(ranges),
+        };
+        let Some(cache) = self.cache else {
+            let (flat, _) = parse(grammar, source, &needed)?;
+            return Ok(Some(Arc::new(flat)));
+        };
+        if let Some(flat) = cache.find(file, id, stamp, &needed) {
+            return Ok(Some(flat));
+        }
+        let wanted = cache.widened(file, id, stamp, &needed);
+        let (mut flat, covered) = parse(grammar, source, &wanted)?;
+        flat.nodes.shrink_to_fit();
+        let flat = Arc::new(flat);
+        cache.keep(file, id, stamp, covered, &flat);
+        Ok(Some(flat))
+    }
+}
+
+/// Parses the wanted part of a source. A partial tree with an error is not to be trusted, so then the
+/// whole is parsed; the answer says what the tree covers.
+fn parse(
+    grammar: &Grammar,
+    source: &[u8],
+    wanted: &Covered,
+) -> Result<(Flat, Covered), Unsearchable> {
+    if let Covered::Ranges(ranges) = wanted {
+        bounded(ranges.iter().map(|r| r.len()).sum())?;
+        let tree = grammar
+            .parse_ranges(source, ranges)
+            .ok_or(Unsearchable::Unparsed)?;
+        if !tree.root_node().has_error() {
+            return Ok((Flat::build(grammar, &tree, source), wanted.clone()));
+        }
+    }
+    bounded(source.len())?;
+    let tree = grammar.parse(source).ok_or(Unsearchable::Unparsed)?;
+    Ok((Flat::build(grammar, &tree, source), Covered::Whole))
+}
+
+fn bounded(bytes: usize) -> Result<(), Unsearchable> {
+    if bytes > limits::PARSE_BYTES {
+        return Err(Unsearchable::TooLargeToParse(bytes));
+    }
+    Ok(())
+}
+
+/// A file ready to match.
+pub(crate) struct Parsed<'a> {
+    pub source: &'a [u8],
+    pub flat: &'a Flat,
+}
+
+/// What a scan found.
+pub(crate) struct Scan<T> {
+    pub found: Vec<T>,
+    pub truncated: bool,
+    pub n_files: usize,
+    pub n_skipped: usize,
+    pub skipped: Vec<SkippedFile>,
+}
+
+type Outcome<T> = Result<Vec<T>, Unsearchable>;
+
+/// Results by file; the frontier is the first file that is not done.
+struct Progress<T> {
+    files: Vec<Option<Outcome<T>>>,
+    frontier: usize,
+    n_before: usize,
+}
+
+impl<T> Progress<T> {
+    fn advance(&mut self, max: usize) {
+        while let Some(Some(outcome)) = self.files.get(self.frontier) {
+            if self.n_before > max {
+                break;
+            }
+            self.n_before += outcome.as_ref().map_or(0, Vec::len);
+            self.frontier += 1;
+        }
+    }
+}
+
+/// The language of one named file: by name, extension, or `#!` line.
+pub(crate) fn of_file(path: &Path) -> Option<&'static Language> {
+    languages::by_path(path).or_else(|| languages::by_shebang(&first_bytes(path)))
+}
+
+/// Whether a file without extension is a script of a language. Only executable files are opened.
+fn is_script_of(path: &Path, row: &Language) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    if path.extension().is_some() {
+        return false;
+    }
+    let executable =
+        std::fs::metadata(path).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0);
+    executable && languages::by_shebang(&first_bytes(path)).is_some_and(|l| l.id == row.id)
+}
+
+fn first_bytes(path: &Path) -> Vec<u8> {
+    use std::io::Read;
+    let mut bytes = Vec::new();
+    if let Ok(metadata) = std::fs::metadata(path)
+        && metadata.is_file()
+        && let Ok(file) = std::fs::File::open(path)
+    {
+        // What cannot be read has no first line.
+        let _ = file.take(128).read_to_end(&mut bytes);
+    }
+    bytes
+}
+
+fn ids() -> String {
+    languages::ALL
+        .iter()
+        .map(|l| l.id)
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+fn walk_error(error: WalkError) -> SyntaxError {
+    match error {
+        WalkError::BadGlob { glob, source } => SyntaxError::BadGlob {
+            glob,
+            reason: source.to_string(),
+        },
+    }
+}
+
+/// The part of a long line around a column.
+fn around(line: &str, column: usize) -> String {
+    let line = line.trim_end();
+    if line.len() <= limits::LINE_CHARS {
+        return line.to_owned();
+    }
+    if column <= limits::LINE_CHARS / 2 {
+        return clip(line, limits::LINE_CHARS).into_owned();
+    }
+    let skip = column - limits::LINE_CHARS / 4;
+    let rest: String = line.chars().skip(skip).collect();
+    format!("…{}", clip(&rest, limits::LINE_CHARS))
+}
+
+/// Cuts a text at a character boundary.
+fn clip_bytes(mut text: String, max: usize) -> String {
+    if text.len() <= max {
+        return text;
+    }
+    let mut at = max;
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    text.truncate(at);
+    text.push('…');
+    text
+}

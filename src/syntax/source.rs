@@ -1,0 +1,87 @@
+//! Reading a source file for matching: what is no UTF-8 text of bearable size is named, never guessed.
+
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::time::SystemTime;
+
+use crate::limits;
+
+/// Why a file was not searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Unsearchable {
+    #[error("vanished")]
+    Vanished,
+    #[error("unreadable")]
+    Unreadable,
+    #[error("not a regular file")]
+    Irregular,
+    #[error("too large ({0} bytes)")]
+    TooLarge(u64),
+    #[error("binary")]
+    Binary,
+    #[error("UTF-16")]
+    Utf16,
+    #[error("not UTF-8")]
+    NotUtf8,
+    #[error("too large to parse ({0} bytes)")]
+    TooLargeToParse(usize),
+    #[error("the parser gave up")]
+    Unparsed,
+}
+
+/// What tells one state of a file from another without reading it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Stamp {
+    pub bytes: u64,
+    pub modified: Option<SystemTime>,
+}
+
+/// Reads a file into a reused buffer. A file that is written at the same time gives some state of it:
+/// the content is what one pass of reads returned.
+pub(crate) fn read_into(path: &Path, buffer: &mut Vec<u8>) -> Result<Stamp, Unsearchable> {
+    // Opening a FIFO for reading would block until a writer comes; nothing irregular is ever read.
+    let mut file = File::options()
+        .read(true)
+        .custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32)
+        .open(path)
+        .map_err(|e| match e.kind() {
+            std::io::ErrorKind::NotFound => Unsearchable::Vanished,
+            _ => Unsearchable::Unreadable,
+        })?;
+    let metadata = file.metadata().map_err(|_| Unsearchable::Unreadable)?;
+    if !metadata.is_file() {
+        return Err(Unsearchable::Irregular);
+    }
+    if metadata.len() > limits::SEARCH_FILE_BYTES {
+        return Err(Unsearchable::TooLarge(metadata.len()));
+    }
+    buffer.clear();
+    let n_read = (&mut file)
+        .take(limits::SEARCH_FILE_BYTES + 1)
+        .read_to_end(buffer)
+        .map_err(|_| Unsearchable::Unreadable)?;
+    if n_read as u64 > limits::SEARCH_FILE_BYTES {
+        return Err(Unsearchable::TooLarge(n_read as u64));
+    }
+    Ok(Stamp {
+        bytes: metadata.len(),
+        modified: metadata.modified().ok(),
+    })
+}
+
+/// Says whether bytes are text that can be searched.
+pub(crate) fn check_text(bytes: &[u8]) -> Result<(), Unsearchable> {
+    if bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]) {
+        return Err(Unsearchable::Utf16);
+    }
+    let head = &bytes[..bytes.len().min(limits::BINARY_PROBE_BYTES)];
+    if memchr::memchr(0, head).is_some() {
+        return Err(Unsearchable::Binary);
+    }
+    match std::str::from_utf8(bytes) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(Unsearchable::NotUtf8),
+    }
+}

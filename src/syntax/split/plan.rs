@@ -1,0 +1,149 @@
+//! Chooses the ranges of one source that a search has to parse.
+//!
+//! The choice is sound by one argument: a match lies inside one unit or in the text around the
+//! units, so a unit in which not all runs of the pattern occur can hold no match. Which parts of a
+//! pattern may reach into a unit is the caller's knowledge; it comes in as the `Shape`.
+
+use std::ops::Range;
+
+use super::{UnitKind, Units, split};
+use crate::syntax::prefilter::{Needles, Occurrences};
+
+/// How the root of a pattern relates to the units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// The root is one expression or simple statement that cannot contain an item.
+    ///
+    /// Nothing of the pattern stands inside braces, no metavariable occurs twice and the caller
+    /// reads captures as text: blocks that lack the runs are left out too, also inside a capture.
+    Inner,
+    /// The root is one node that may have a body (`fn $F($$$A) { $$$B }`, `if $C: $$$B`).
+    ///
+    /// It may be a unit itself but does not hold units; inside a kept unit nothing is left out.
+    Block,
+    /// The root may contain or span units: a class, a module, a sequence of several nodes.
+    Whole,
+}
+
+/// What to parse of a source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Plan {
+    /// Nothing: the source holds no match.
+    Skip,
+    /// All of it.
+    Whole,
+    /// Only these ranges, ascending and apart. If that tree has an error, all of it.
+    Ranges(Vec<Range<usize>>),
+}
+
+/// Plans the parse of one source for a pattern.
+pub fn plan(language: &str, needles: &Needles, shape: Shape, source: &[u8]) -> Plan {
+    if !needles.usable() {
+        return Plan::Whole;
+    }
+    if shape == Shape::Whole {
+        return match needles.may_match(source) {
+            true => Plan::Whole,
+            false => Plan::Skip,
+        };
+    }
+    let Some(occurrences) = needles.occurrences(source) else {
+        return Plan::Skip;
+    };
+    let Some(units) = split(language, source) else {
+        return Plan::Whole;
+    };
+    kept(source, &gaps(&units, &occurrences, shape))
+}
+
+/// A gap saves the parse of its bytes but costs the lexer a range to step over.
+const SMALLEST_GAP: usize = 48;
+
+/// Above this share of the source, in percent, a partial parse saves nothing worth a fallback.
+const LARGEST_SHARE: usize = 85;
+
+/// Collects what can be left out, ascending and apart.
+fn gaps(units: &Units, occurrences: &Occurrences, shape: Shape) -> Vec<Range<usize>> {
+    let keep = units_to_keep(units, occurrences, shape);
+    let mut gaps = Vec::new();
+    let mut idx = 0;
+    while let Some(unit) = units.list.get(idx) {
+        if keep[idx] {
+            idx += 1;
+        } else {
+            gaps.push(unit.range.clone());
+            idx += 1 + unit.descendants;
+        }
+    }
+    gaps
+}
+
+fn units_to_keep(units: &Units, occurrences: &Occurrences, shape: Shape) -> Vec<bool> {
+    let mut keep = vec![false; units.list.len()];
+    // The list has each unit before those inside it, so backwards the members are decided first.
+    for idx in (0..units.list.len()).rev() {
+        let unit = &units.list[idx];
+        let within = || occurrences.within(unit.range.clone());
+        keep[idx] = match unit.kind {
+            UnitKind::Block => shape == Shape::Block || within(),
+            UnitKind::Item => within(),
+            // The runs may be spread over members none of which has them all.
+            UnitKind::Container => {
+                let member = units.children(idx).any(|(child, _)| keep[child]);
+                member || occurrences.within(unit.range.start..unit.body)
+            }
+        };
+        if unit.kind == UnitKind::Container && keep[idx] && units.needs_member {
+            keep_a_member(units, idx, &mut keep);
+        }
+    }
+    keep
+}
+
+fn keep_a_member(units: &Units, container: usize, keep: &mut [bool]) {
+    if units.children(container).any(|(child, _)| keep[child]) {
+        return;
+    }
+    let cheapest = units
+        .children(container)
+        .min_by_key(|(_, unit)| unit.range.len())
+        .map(|(child, unit)| child..child + 1 + unit.descendants);
+    if let Some(member) = cheapest {
+        keep[member].fill(true);
+    }
+}
+
+/// Gives the ranges between the gaps, after joining gaps that only white space separates.
+fn kept(source: &[u8], gaps: &[Range<usize>]) -> Plan {
+    let mut joined: Vec<Range<usize>> = Vec::new();
+    for gap in gaps {
+        match joined.last_mut() {
+            Some(last) if source[last.end..gap.start].iter().all(|&byte| byte <= b' ') => {
+                last.end = gap.end;
+            }
+            _ => joined.push(gap.clone()),
+        }
+    }
+    joined.retain(|gap| gap.len() >= SMALLEST_GAP);
+    let n_dropped: usize = joined.iter().map(|gap| gap.len()).sum();
+    let n_kept = source.len() - n_dropped;
+    if n_kept * 100 > source.len() * LARGEST_SHARE {
+        return Plan::Whole;
+    }
+    let mut ranges = Vec::with_capacity(joined.len() + 1);
+    let mut from = 0;
+    for gap in &joined {
+        if gap.start > from {
+            ranges.push(from..gap.start);
+        }
+        from = gap.end;
+    }
+    if from < source.len() {
+        ranges.push(from..source.len());
+    }
+    let blank = |range: &Range<usize>| source[range.clone()].iter().all(|&byte| byte <= b' ');
+    match ranges.iter().all(blank) {
+        true => Plan::Skip,
+        false => Plan::Ranges(ranges),
+    }
+}

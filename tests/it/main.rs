@@ -8,5 +8,6 @@ mod files_faults;
 mod files_support;
 mod staging;
 mod syntax_cases;
+mod syntax_samples;
 mod tidy;
 mod workspace;

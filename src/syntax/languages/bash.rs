@@ -43,7 +43,12 @@ const SYNTAX: Syntax = Syntax {
             "variable_assignments",
         ]),
         Rung::new(Context::MatchArm, "case zs in\n", "\nze) ;;\nesac\n").only(&["case_item"]),
-        Rung::new(Context::MatchArm, "case zs in\n", " ;;\nze) ;;\nesac\n").only(&["case_item"]),
+        Rung::new(
+            Context::MatchArm,
+            "case zs in\nza) ;;\n",
+            " ;;\nze) ;;\nesac\n",
+        )
+        .only(&["case_item"]),
     ],
     forms: &["{}", "{};", "{}) ;;", "\"{}\""],
     terminator: Some(";"),
@@ -52,6 +57,7 @@ const SYNTAX: Syntax = Syntax {
     comment_starts: &["#"],
     trivia: &[";"],
     expression_statements: &["command"],
+    clauses: &["elif_clause", "else_clause"],
     strings: &[
         "string",
         "raw_string",

@@ -34,6 +34,7 @@ const SYNTAX: Syntax = Syntax {
     comment_starts: &["#"],
     trivia: &[";"],
     expression_statements: &[],
+    clauses: &["after_block", "catch_block", "else_block", "rescue_block"],
     lists: &["arguments", "body", "map_content"],
     strings: &[
         "string",

@@ -17,10 +17,9 @@ const SYNTAX: Syntax = Syntax {
         // Keywords of declarations are names inside an expression, so `import X` would be read as an
         // application there: what stands at the top of a file comes first.
         Rung::new(Context::Statement, "zs = 1\n", "\nze = 1\n").not(&["top_splice"]),
-        Rung::new(Context::Statement, "import Zs\n", "\n").only(&["import"]),
-        Rung::new(Context::Statement, "zs = do ", "\n"),
-        Rung::new(Context::Expression, "zs = zf (", "\n )\n"),
-        Rung::new(Context::ClassMember, "class Zs zs where ", "\n"),
+        Rung::new(Context::Statement, "zs = do\n  ", "\n  ze\n").indented("  "),
+        Rung::new(Context::Expression, "zs = zf (", "\n )\n").indented("  "),
+        Rung::new(Context::ClassMember, "class Zs zs where\n  ", "\n").indented("  "),
         Rung::new(Context::Declaration, "zs = 1\n", "\nze = 1\n").not(&["top_splice"]),
         Rung::new(Context::Type, "zs :: Zs -> ", "\n"),
         Rung::new(Context::Parameter, "zs za ", " ze = 1\n"),

@@ -28,7 +28,8 @@ const SYNTAX: Syntax = Syntax {
     terminator_optional: true,
     separators: &[],
     comment_starts: &["<!--"],
-    strings: &["quoted_attribute_value"],
+    // The grammar keeps the text of a doctype in no child.
+    strings: &["quoted_attribute_value", "doctype"],
     text: &["text"],
     ..PLAIN
 };

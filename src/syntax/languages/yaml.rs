@@ -24,14 +24,20 @@ const SYNTAX: Syntax = Syntax {
         Rung::new(Context::Statement, "- zs\n", "\n- ze\n").only(&["block_sequence_item"]),
         Rung::new(Context::Expression, "zs: ", "\nze: 1\n").only(&["flow_node", "block_node"]),
         Rung::new(Context::Declaration, "", "\n---\nze: 1\n").only(&["document"]),
-        Rung::new(Context::ObjectMember, "zs: 1\n", "\nze: 1\n").only(&["block_mapping_pair"]),
         Rung::new(Context::ObjectMember, "zs: { za: 1, ", "\n , ze: 1 }\n").only(&["flow_pair"]),
+        Rung::new(Context::ObjectMember, "zs: 1\n", "\nze: 1\n").only(&["block_mapping_pair"]),
     ],
     forms: &["{}", "{}: {}", "- {}", "\"{}\""],
     terminator_optional: true,
     comment_starts: &["#"],
     // A run over a whole mapping or sequence captures its pairs or items.
     lists: &["block_mapping", "block_sequence"],
-    strings: &["double_quote_scalar", "single_quote_scalar", "block_scalar"],
+    // The grammar keeps the text of these in no child.
+    strings: &[
+        "double_quote_scalar",
+        "single_quote_scalar",
+        "block_scalar",
+        "yaml_directive",
+    ],
     ..PLAIN
 };

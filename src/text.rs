@@ -275,4 +275,33 @@ mod tests {
         assert_eq!(clip("x", 0), "…");
         assert_eq!(clip("", 0), "");
     }
+
+    proptest::proptest! {
+        // Any bytes have lines that tile them, and any offset has a place on its line.
+        #[test]
+        fn every_offset_of_any_bytes_has_a_place(
+            bytes in proptest::collection::vec(
+                proptest::sample::select(&b"a\r\n\xC3\xA9\xEF\xBB\xBF\0"[..]), 0..40),
+            max_chars in 0_usize..10,
+        ) {
+            let index = LineIndex::new(&bytes);
+            for offset in 0..bytes.len() + 2 {
+                let position = index.position(offset);
+                let range = index.line_range(position.line).unwrap();
+                proptest::prop_assert!(range.start <= offset || position.line == 1);
+                proptest::prop_assert!(position.column >= 1);
+                proptest::prop_assert!(position.column <= bytes.len() + 1);
+            }
+            let mut end = 0;
+            for line in 1..=index.line_count() {
+                let range = index.line_range(line).unwrap();
+                proptest::prop_assert!(range.start >= end && range.end <= bytes.len());
+                end = range.end;
+                let text = index.line(line).unwrap();
+                proptest::prop_assert!(clip(&text, max_chars).chars().count() <= max_chars + 1);
+            }
+            TextKind::of(&bytes);
+            LineEnding::dominant(&bytes);
+        }
+    }
 }

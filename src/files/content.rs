@@ -67,14 +67,7 @@ impl Entry {
     pub fn at(path: &Path) -> io::Result<Self> {
         let metadata = match path.symlink_metadata() {
             Ok(metadata) => metadata,
-            Err(err)
-                if matches!(
-                    err.kind(),
-                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-                ) =>
-            {
-                return Ok(Self::Absent);
-            }
+            Err(err) if is_absence(&err) => return Ok(Self::Absent),
             Err(err) => return Err(err),
         };
         if metadata.is_file() {
@@ -85,6 +78,14 @@ impl Entry {
             Ok(Self::Other)
         }
     }
+}
+
+/// Nothing is at a path below a file either.
+pub(super) fn is_absence(err: &io::Error) -> bool {
+    matches!(
+        err.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
 }
 
 impl fmt::Display for ContentHash {

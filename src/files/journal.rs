@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::content::{ContentHash, Entry};
+use super::content::{ContentHash, Entry, is_absence};
 use super::steps::{Fail, Steps};
 
 const FILE_NAME: &str = "commit.journal";
@@ -111,19 +111,27 @@ pub(super) fn read(state_dir: &Path) -> Result<Option<Journal>, ReadError> {
 }
 
 /// Replaces the journal on disk.
+///
+/// Only `Ready` must outlive a power loss before the next step. Without the other two the targets
+/// are still wholly old, or wholly new under a journal that says `Ready`.
 pub(super) fn write(state_dir: &Path, journal: &Journal, steps: &Steps<'_>) -> Result<(), Fail> {
     let path = path(state_dir);
-    let step = match journal.phase {
-        Phase::Preparing => "open the journal",
-        Phase::Ready => "complete the journal",
-        Phase::Done => "close the journal",
+    let (step, is_synced) = match journal.phase {
+        Phase::Preparing => ("open the journal", false),
+        Phase::Ready => ("complete the journal", true),
+        Phase::Done => ("close the journal", false),
     };
     let temp = temp_path(&path);
     steps.run(step, &path, || {
-        write_synced(&temp, &encode(journal).map_err(io::Error::other)?)
+        let mut file = create_private(&temp)?;
+        file.write_all(&encode(journal).map_err(io::Error::other)?)?;
+        if is_synced { file.sync_all() } else { Ok(()) }
     })?;
     steps.run(step, &path, || fs::rename(&temp, &path))?;
-    steps.run(step, &path, || sync_folder(state_dir))
+    if is_synced {
+        steps.run(step, &path, || sync_folder(state_dir))?;
+    }
+    Ok(())
 }
 
 /// Removes the journal: the commit is over.
@@ -164,14 +172,7 @@ pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
 
 pub(super) fn remove_if_there(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
-        Err(err)
-            if matches!(
-                err.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-            ) =>
-        {
-            Ok(())
-        }
+        Err(err) if is_absence(&err) => Ok(()),
         removed => removed,
     }
 }
@@ -182,16 +183,20 @@ fn temp_path(path: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Journals and staged edits hold sources, so nobody else may read them.
 fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new()
+    let mut file = create_private(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// Journals and staged edits hold sources, so nobody else may read them.
+fn create_private(path: &Path) -> io::Result<File> {
+    OpenOptions::new()
         .write(true)
         .create(true)
         .truncate(true)
         .mode(0o600)
-        .open(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
+        .open(path)
 }
 
 fn encode(journal: &Journal) -> serde_json::Result<Vec<u8>> {

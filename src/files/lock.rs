@@ -101,8 +101,13 @@ fn wait_for(file: File, wait: Duration) -> io::Result<Option<File>> {
     thread::Builder::new()
         .name("lock-wait".to_owned())
         .spawn(move || {
-            let locked = file.lock().map(|()| file);
-            let _ = sender.send(locked);
+            let locked = loop {
+                match file.lock() {
+                    Err(err) if err.kind() == io::ErrorKind::Interrupted => {}
+                    locked => break locked,
+                }
+            };
+            let _ = sender.send(locked.map(|()| file));
         })?;
     match receiver.recv_timeout(wait) {
         Ok(locked) => locked.map(Some),

@@ -12,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::Access;
 
-use super::content::{ContentHash, Entry};
+use super::content::{ContentHash, Entry, is_absence};
 use super::error::{CommitError, Refusal, RefusalReason, StaleFile};
 use super::journal::{Journal, Phase, RawPath, Slot};
 use super::{Expect, Operation};
@@ -431,14 +431,10 @@ fn check_folder(folder: &Path) -> Result<(), Problem> {
 
 /// A file that is gone is a mismatch where a content was expected, and otherwise simply missing.
 fn not_found_or(err: &io::Error, expect: Expect) -> Problem {
-    match (err.kind(), expect) {
-        (io::ErrorKind::NotFound | io::ErrorKind::NotADirectory, Expect::Hash(_)) => {
-            Problem::Stale(Entry::Absent)
-        }
-        (io::ErrorKind::NotFound | io::ErrorKind::NotADirectory, Expect::Any) => {
-            RefusalReason::Missing.into()
-        }
-        _ => unreadable(err),
+    match expect {
+        _ if !is_absence(err) => unreadable(err),
+        Expect::Hash(_) => Problem::Stale(Entry::Absent),
+        Expect::Any => RefusalReason::Missing.into(),
     }
 }
 

@@ -10,7 +10,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::commit::make_private_dir;
-use super::content::Entry;
+use super::content::{Entry, is_absence};
 use super::error::RecoverError;
 use super::journal::{self, Journal, Phase, RawPath, ReadError, Slot};
 use super::steps::{Fail, Steps};
@@ -137,6 +137,8 @@ pub(super) fn undo(
 }
 
 /// Removes what a commit put next to its targets, and then its journal.
+///
+/// Nothing is synced but the end of the journal: after a power loss a hidden file may be left over.
 pub(super) fn clean(state_dir: &Path, journal: &Journal, steps: &Steps<'_>) -> Result<(), Fail> {
     for slot_idx in 0..journal.slots.len() {
         for path in [journal.new_path(slot_idx), journal.old_path(slot_idx)] {
@@ -155,7 +157,6 @@ pub(super) fn clean(state_dir: &Path, journal: &Journal, steps: &Steps<'_>) -> R
         }
         Phase::Done => {}
     }
-    sync_folders(journal, steps)?;
     journal::remove(state_dir, steps)
 }
 
@@ -200,7 +201,7 @@ fn restore(slot: &Slot, old: &Path) -> io::Result<bool> {
 fn same_file(path: &Path, other: &Path) -> io::Result<bool> {
     match (path.symlink_metadata(), other.symlink_metadata()) {
         (Ok(one), Ok(two)) => Ok(one.dev() == two.dev() && one.ino() == two.ino()),
-        (Err(err), _) | (_, Err(err)) if err.kind() != io::ErrorKind::NotFound => Err(err),
+        (Err(err), _) | (_, Err(err)) if !is_absence(&err) => Err(err),
         _ => Ok(false),
     }
 }
@@ -248,7 +249,7 @@ fn sync_folders(journal: &Journal, steps: &Steps<'_>) -> Result<(), Fail> {
     for folder in journal.folders() {
         steps.run("sync the folder", folder, || {
             match journal::sync_folder(folder) {
-                Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(()),
+                Err(err) if is_absence(&err) => Ok(()),
                 synced => synced,
             }
         })?;

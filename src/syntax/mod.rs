@@ -12,10 +12,12 @@ mod metavar;
 pub mod pattern;
 pub mod prefilter;
 pub mod report;
+pub mod rewrite;
 pub mod search;
 mod source;
 pub mod split;
 pub mod staging;
+mod template;
 pub mod text;
 mod tree;
 

@@ -242,8 +242,10 @@ impl StagingStore {
 
     /// Applies an edit to all its files or to none, and consumes it.
     ///
-    /// A mismatch rejects it for good; any other failure leaves it pending. The observer's `after`
-    /// comes when the edit is consumed and no lock is held.
+    /// A mismatch rejects it for good; any other failure leaves it pending. The observer's `before`
+    /// comes under the lock of this store and must not use it; its `after` comes when the edit is
+    /// consumed and no lock is held. Give a committer that is bound to the workspace, since links
+    /// may have changed since staging (D36).
     pub fn accept(
         &self,
         edit_id: &str,

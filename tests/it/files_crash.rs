@@ -232,5 +232,25 @@ fn a_crash_while_taking_back_leaves_no_mixture() {
             break;
         }
     }
-    assert!(n_crashes > 300, "{n_crashes}");
+    assert!(n_crashes > 150, "{n_crashes}");
+}
+
+// D12: a workspace that is gone, or a folder that became a file, does not block the next commit.
+#[test]
+fn a_vanished_workspace_blocks_nothing() {
+    for at in 0.. {
+        let Some(crashed) = crash("few", at) else {
+            break;
+        };
+        let work = crashed.place.work();
+        fs::remove_dir_all(&work).unwrap();
+        if at % 2 == 0 {
+            fs::write(&work, "a file now").unwrap();
+        }
+        let committer = Committer::new(crashed.place.state());
+        for recovered in committer.recover().unwrap() {
+            assert!(!matches!(recovered, Recovered::MovedAside { .. }), "{at}");
+        }
+        assert_eq!(committer.recover().unwrap(), [], "{at}");
+    }
 }

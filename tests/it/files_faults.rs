@@ -394,12 +394,13 @@ fn other_user_child() {
         [RefusalReason::FolderNotWritable(kind)]
     );
     assert_eq!(fs::read(&own).unwrap(), b"old");
-    committer
-        .commit(
-            &[write(&own, b"new"), write(&work.join("shared"), b"new")],
-            &NoObserver,
-        )
-        .unwrap();
+    // The kernel refuses a second name for a file with the set-user-id bit of another user, so its
+    // old content is kept as a copy.
+    let privileged = work.join("privileged");
+    let operations = [&own, &work.join("shared"), &privileged].map(|path| write(path, b"new"));
+    committer.commit(&operations, &NoObserver).unwrap();
+    assert_eq!(fs::read(&privileged).unwrap(), b"new");
+    assert_eq!(privileged.metadata().unwrap().mode() & 0o7777, 0o666);
     let shared = work.join("shared").metadata().unwrap();
     assert_eq!(shared.mode() & 0o7777, 0o666);
     assert_eq!(names(), before);
@@ -430,10 +431,11 @@ fn another_users_files_are_refused() {
         ("theirs", 0o644, 0),
         ("secret", 0o600, 0),
         ("shared", 0o666, 0),
+        ("privileged", 0o4666, 0),
     ] {
         let path = file(work.join(name));
-        chmod(&path, mode);
         chown(&path, Some(owner), Some(owner)).unwrap();
+        chmod(&path, mode);
     }
     let closed = file(work.join("closed/file"));
     chmod(&closed, 0o666);

@@ -88,6 +88,24 @@ pub fn expect_now(path: &Path) -> Expect {
     Expect::Hash(ContentHash::of_file(path).unwrap())
 }
 
+/// Replaces a file from what it holds now.
+pub fn write(path: &Path, bytes: &[u8]) -> Operation {
+    Operation::Write {
+        path: path.to_path_buf(),
+        expect: expect_now(path),
+        bytes: bytes.to_vec(),
+    }
+}
+
+/// Makes a new file.
+pub fn create(path: &Path) -> Operation {
+    Operation::Create {
+        path: path.to_path_buf(),
+        bytes: b"new".to_vec(),
+        mode: None,
+    }
+}
+
 /// Builds a workspace in which [`every_operation`] applies.
 pub fn build_workspace(place: &Place) {
     let script = place.write("src/a.sh", "old a\n");

@@ -5,6 +5,7 @@ mod contract;
 mod files;
 mod files_crash;
 mod files_faults;
+mod files_rivals;
 mod files_support;
 mod staging;
 mod syntax_cases;

@@ -1,6 +1,8 @@
 //! Staged edits: ids, acceptance, rejection, expiry, and what a crash leaves.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Barrier};
 use std::thread;
@@ -325,11 +327,14 @@ fn a_damaged_edit_is_named() {
     assert_eq!(ids(&store), ["edit_2"]);
 }
 
-// D12: what a file holds survives the state folder, whatever its bytes are.
+// D12, D36: what a file holds and is called survives the state folder, whatever its bytes are.
 #[test]
-fn contents_on_disk_are_kept_byte_for_byte() {
+fn names_and_contents_on_disk_are_kept_byte_for_byte() {
     let place = Place::new();
-    let paths = three_files(&place);
+    let mut paths = three_files(&place);
+    let latin1 = place.work().join(OsStr::from_bytes(b"caf\xE9\n.dart"));
+    fs::write(&latin1, "old").unwrap();
+    paths.push(latin1);
     let contents: [&[u8]; 4] = [
         b"\xEF\xBB\xBFa\r\nb\n",
         b"caf\xE9\0\xFF",
@@ -349,7 +354,9 @@ fn contents_on_disk_are_kept_byte_for_byte() {
         store
             .accept(&edit_id, &Committer::new(place.state()), &NoObserver, now())
             .unwrap();
-        assert_eq!(fs::read(&paths[0]).unwrap(), bytes);
+        for path in &paths {
+            assert_eq!(fs::read(path).unwrap(), bytes);
+        }
     }
 }
 
@@ -423,4 +430,30 @@ fn an_edit_that_was_applied_is_no_longer_pending() {
         .accept("edit_2", &Committer::new(place.state()), &NoObserver, now())
         .unwrap_err();
     assert!(matches!(err, StagingError::Changed { .. }), "{err:?}");
+}
+
+// D12, D43: of two accepts at once exactly one applies and consumes the edit.
+#[test]
+fn two_accepts_at_once_apply_once() {
+    for_both(|place, store, committer| {
+        let paths = three_files(place);
+        store.stage(proposal(&paths, b"new"), now()).unwrap();
+        let start = Barrier::new(2);
+        let accept = || {
+            start.wait();
+            store.accept("edit_1", &committer, &NoObserver, now())
+        };
+        let accepted = thread::scope(|scope| {
+            let both = [scope.spawn(accept), scope.spawn(accept)];
+            both.map(|thread| thread.join().unwrap())
+        });
+        let n_accepted = accepted.iter().filter(|accepted| accepted.is_ok()).count();
+        assert_eq!(n_accepted, 1, "{accepted:?}");
+        for accepted in accepted {
+            if let Err(err) = accepted {
+                assert!(matches!(err, StagingError::Unknown { .. }), "{err:?}");
+            }
+        }
+        assert_eq!(fs::read(&paths[2]).unwrap(), b"new");
+    });
 }

@@ -43,12 +43,6 @@ const SYNTAX: Syntax = Syntax {
             "variable_assignments",
         ]),
         Rung::new(Context::MatchArm, "case zs in\n", "\nze) ;;\nesac\n").only(&["case_item"]),
-        Rung::new(
-            Context::MatchArm,
-            "case zs in\nza) ;;\n",
-            " ;;\nze) ;;\nesac\n",
-        )
-        .only(&["case_item"]),
     ],
     forms: &["{}", "{};", "{}) ;;", "\"{}\""],
     terminator: Some(";"),

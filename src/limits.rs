@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Parses that the pattern compiler may spend on one rung before it calls the fragment hopeless.
-pub const SPELLINGS_PER_RUNG: usize = 160;
+pub const SPELLINGS_PER_RUNG: usize = 320;
 
 /// How deep token lists inside token lists are parsed again as code; deeper ones stay tokens, so that
 /// hostile nesting cannot make the work quadratic.

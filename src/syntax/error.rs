@@ -107,6 +107,7 @@ pub enum SyntaxError {
 fn refusal_list(refusals: &[Refusal]) -> String {
     refusals
         .iter()
+        .filter(|r| !r.no_such_place)
         .map(|r| format!("as {}: {}", r.context, r.reason))
         .collect::<Vec<_>>()
         .join("; ")

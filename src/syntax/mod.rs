@@ -3,6 +3,7 @@
 pub mod cache;
 mod embed;
 pub mod error;
+pub mod explain;
 pub mod grammar;
 mod hint;
 pub mod ladder;

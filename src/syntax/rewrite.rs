@@ -149,16 +149,16 @@ impl Searcher<'_> {
         let row = self.language(query, cancel)?;
         let grammar = self.grammars.grammar(row);
         let compiled = pattern::compile(grammar, &query.pattern, query.context)?;
-        let pattern = &compiled.pattern;
+        let mut pattern = &compiled.pattern;
         if rewrite.template.len() > limits::PATTERN_BYTES {
             return Err(SyntaxError::PatternTooLong {
                 bytes: rewrite.template.len(),
             });
         }
-        let template = Template::new(&rewrite.template, pattern, grammar).map_err(unbound)?;
+        Template::new(&rewrite.template, pattern, grammar).map_err(unbound)?;
         let target = self.target(query, row, cancel)?;
         // A quick scan finds the files; each of those is then read once more and parsed whole.
-        let scan = self.scan(
+        let mut scan = self.scan(
             grammar,
             pattern,
             &target.files,
@@ -166,6 +166,24 @@ impl Searcher<'_> {
             cancel,
             &|file, _, _| file.to_owned(),
         )?;
+        for other in &compiled.alternatives {
+            if !scan.found.is_empty() {
+                break;
+            }
+            pattern = other;
+            scan = self.scan(
+                grammar,
+                pattern,
+                &target.files,
+                usize::MAX,
+                cancel,
+                &|file, _, _| file.to_owned(),
+            )?;
+        }
+        if scan.found.is_empty() {
+            pattern = &compiled.pattern;
+        }
+        let template = Template::new(&rewrite.template, pattern, grammar).map_err(unbound)?;
         let mut matched = scan.found;
         matched.dedup();
         let identity = rewrite.template.trim() == query.pattern.trim();

@@ -86,8 +86,8 @@ impl Searcher<'_> {
         let grammar = self.grammars.grammar(row);
         let compiled = pattern::compile(grammar, &query.pattern, query.context)?;
         let target = self.target(query, row, cancel)?;
-        let pattern = &compiled.pattern;
-        let scan = self.scan(
+        let mut pattern = &compiled.pattern;
+        let mut scan = self.scan(
             grammar,
             pattern,
             &target.files,
@@ -96,6 +96,25 @@ impl Searcher<'_> {
             &|file, parsed, m| self.report(pattern, file, parsed.source, m, query.context_lines),
         )?;
         let mut skipped = target.skipped;
+        for other in &compiled.alternatives {
+            if !scan.found.is_empty() {
+                break;
+            }
+            pattern = other;
+            scan = self.scan(
+                grammar,
+                pattern,
+                &target.files,
+                query.max_results,
+                cancel,
+                &|file, parsed, m| {
+                    self.report(pattern, file, parsed.source, m, query.context_lines)
+                },
+            )?;
+        }
+        if scan.found.is_empty() {
+            pattern = &compiled.pattern;
+        }
         skipped.extend(scan.skipped);
         skipped.sort();
         let mut report = SearchReport {

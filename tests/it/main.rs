@@ -7,6 +7,7 @@ mod files_crash;
 mod files_faults;
 mod files_rivals;
 mod files_support;
+mod split;
 mod staging;
 mod syntax_cases;
 mod syntax_samples;

@@ -126,6 +126,7 @@ fn split(source: &[u8], dialect: Dialect) -> Option<Units> {
 
 /// Reads statements or members up to the end of the source or the brace that closes their body.
 fn statements(lexer: &mut Lexer<'_>, units: &mut Units, place: Place, level: usize) -> Option<()> {
+    let mut taken = lexer.last.end;
     loop {
         let first = lexer.next()?;
         match first.kind {
@@ -134,9 +135,15 @@ fn statements(lexer: &mut Lexer<'_>, units: &mut Units, place: Place, level: usi
             Kind::End | Kind::Close => return None,
             _ => {}
         }
-        let idx = units.open(first.lead, UnitKind::Item);
+        let mut start = first.lead.max(taken);
+        while lexer.byte(start) <= b' ' {
+            start += 1;
+        }
+        let idx = units.open(start, UnitKind::Item);
         let end = statement(lexer, units, place, idx, first, level)?;
-        units.close(idx, end);
+        // Where no semicolon ends a statement, its node reaches over the comments on its last line.
+        taken = lexer.comments_on_line(end);
+        units.close(idx, taken);
     }
 }
 

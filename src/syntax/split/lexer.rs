@@ -264,8 +264,34 @@ impl<'a> Lexer<'a> {
         start + len.unwrap_or(rest.len())
     }
 
+    /// Where the comments end that stand after a place and begin on its line.
+    pub fn comments_on_line(&mut self, from: usize) -> usize {
+        let at = self.at;
+        let mut end = from;
+        self.at = from;
+        loop {
+            while matches!(self.byte(self.at), b' ' | b'\t') {
+                self.at += 1;
+            }
+            let begins =
+                self.byte(self.at) == b'/' && matches!(self.byte(self.at + 1), b'/' | b'*');
+            let line_break = match begins {
+                true => self.comment(),
+                false => None,
+            };
+            if let Some(line_break) = line_break {
+                end = self.at;
+                if !line_break {
+                    continue;
+                }
+            }
+            self.at = at;
+            return end;
+        }
+    }
+
     /// Steps over a comment and tells whether a line ends in it.
-    fn comment(&mut self) -> Option<bool> {
+    pub fn comment(&mut self) -> Option<bool> {
         let rest = &self.source[self.at..];
         if rest[1] == b'/' {
             let mut end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());

@@ -15,6 +15,7 @@ pub(crate) const ROW: Language = Language {
 const SYNTAX: Syntax = Syntax {
     rungs: &[
         Rung::new(Context::Statement, "zs {\n", "\n}"),
+        Rung::new(Context::Statement, "@keyframes zs {\n", "\n}").only(&["keyframe_block"]),
         Rung::new(Context::Expression, "zs { zp: ", "\n}").not(&["important"]),
         Rung::new(Context::Declaration, "", "\n"),
         // What a rule applies to: the nearest that CSS has to a type.

@@ -14,6 +14,12 @@ pub(crate) const ROW: Language = Language {
 
 const SYNTAX: Syntax = Syntax {
     rungs: &[
+        // The nearest that Nix has to a statement.
+        Rung::new(Context::Statement, "{ za = 1; ", "\nze = 1; }").only(&[
+            "binding",
+            "inherit",
+            "inherit_from",
+        ]),
         Rung::new(Context::Expression, "[(", "\n)]"),
         Rung::new(Context::Parameter, "{ za, ", "\n, ze }: zs").only(&["formal", "ellipses"]),
         Rung::new(Context::ObjectMember, "{ za = 1; ", "\nze = 1; }").only(&[
@@ -29,6 +35,7 @@ const SYNTAX: Syntax = Syntax {
     expression_statements: &["binding"],
     lists: &["binding_set", "inherited_attrs"],
     strings: &["string_expression", "indented_string_expression"],
+    reserved: &["or"],
     parentheses: Some(("(", ")")),
     ..PLAIN
 };

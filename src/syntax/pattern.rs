@@ -359,6 +359,9 @@ impl Compiler<'_> {
     fn node(&mut self, idx: u32) -> Option<u32> {
         let flat = &self.placed.flat;
         let node = *flat.node(idx);
+        if self.placed.dropped.contains(&idx) {
+            return Some(node.next);
+        }
         let range = node.start as usize..node.end as usize;
         let meta = self.placed.metas.iter().find(|(_, r)| *r == range);
         if let Some((meta, _)) = meta {

@@ -32,6 +32,19 @@ pub(crate) const ROW: Language = Language {
 
 const SYNTAX: Syntax = Syntax {
     rungs: &[
+        // A substitution or a string on its own is more often wanted as an argument than as the name
+        // of a command.
+        Rung::new(Context::Statement, "zs ", "\n").only(&[
+            "ansi_c_string",
+            "arithmetic_expansion",
+            "command_substitution",
+            "expansion",
+            "process_substitution",
+            "raw_string",
+            "simple_expansion",
+            "string",
+            "translated_string",
+        ]),
         Rung::new(Context::Statement, "zs\n", "\nze\n"),
         Rung::new(Context::Expression, "zs ", "\n"),
         Rung::new(Context::Expression, "[[ ", " ]]\n"),
@@ -51,6 +64,8 @@ const SYNTAX: Syntax = Syntax {
     comment_starts: &["#"],
     trivia: &[";"],
     expression_statements: &["command"],
+    // `return` alone is a command, not the word in `return 1`.
+    whole: &["command"],
     clauses: &["elif_clause", "else_clause"],
     strings: &[
         "string",

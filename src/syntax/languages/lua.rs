@@ -32,6 +32,8 @@ const SYNTAX: Syntax = Syntax {
     expression_statements: &["function_call"],
     lists: &["block", "expression_list", "variable_list"],
     strings: &["string"],
+    // `local x = 1` holds the assignment `x = 1` as a node of its own.
+    attached: &["local"],
     parentheses: Some(("(", ")")),
     ..PLAIN
 };

@@ -15,12 +15,18 @@ pub enum Shape {
     /// The root is one expression or simple statement that cannot contain an item.
     ///
     /// Nothing of the pattern stands inside braces, no metavariable occurs twice and the caller
-    /// reads captures as text: blocks that lack the runs are left out too, also inside a capture.
+    /// reads captures as text: what stands in braces is left out too where no whole match can be
+    /// in it, also inside a capture.
     Inner,
     /// The root is one node that may have a body (`fn $F($$$A) { $$$B }`, `if $C: $$$B`).
     ///
     /// It may be a unit itself but does not hold units; inside a kept unit nothing is left out.
     Block,
+    /// As `Block`, and what stands in each pair of braces of the pattern is one run (`{ $$$B }`).
+    ///
+    /// For the first of two passes: bodies are left out as for `Inner`, so the tree shows where
+    /// the matches are but not what is in them, and a repeated metavariable may seem to match.
+    Outline,
     /// The root may contain or span units: a class, a module, a sequence of several nodes.
     Whole,
 }

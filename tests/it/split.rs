@@ -6,7 +6,7 @@ use std::ops::Range;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use toolbox::syntax::prefilter::{Needles, TokenRun, TriviaStyle};
-use toolbox::syntax::split::{Plan, Shape, UnitKind, Units, plan, split};
+use toolbox::syntax::split::{Plan, Shape, UnitKind, Units, plan, plan_around, split};
 use tree_sitter::{Language, Parser, Point, Tree};
 
 struct Case {
@@ -287,6 +287,19 @@ proptest! {
                 let len = case.source.len();
                 case.check(&full, &complement(&ranges, len));
             }
+            let mut places: Vec<Range<usize>> = code_words(&case, &full)
+                .iter()
+                .filter(|place| place.1 == word)
+                .map(|place| place.0..place.0 + word.len())
+                .collect();
+            places.sort_by_key(|place| place.start);
+            if let Plan::Ranges(ranges) = plan_around(case.language, &places, case.source.as_bytes()) {
+                for place in &places {
+                    let kept = ranges.iter().any(|range| range.contains(&place.start));
+                    prop_assert!(kept, "{word} at {place:?} of {}", case.language);
+                }
+                case.check(&full, &complement(&ranges, case.source.len()));
+            }
         }
     }
 
@@ -499,6 +512,31 @@ fn blocks_are_left_out_of_what_is_kept_unless_the_pattern_may_look_into_them() {
     assert_eq!(deep, "impl Third { fn d(&self) {|} }");
     let shallow = planned(&[&["d", "("]], Shape::Block);
     assert!(shallow.contains("padding_padding"), "{shallow}");
+}
+
+#[test]
+fn an_outline_lacks_bodies_and_the_second_pass_has_those_of_its_places() {
+    let outline = planned(&[&["fn"], &["(", ")"]], Shape::Outline);
+    assert!(outline.contains("fn d(&self) {"), "{outline}");
+    assert!(!outline.contains("padding"), "{outline}");
+    let at = PLANNED.find("fn d").unwrap();
+    let inner = PLANNED.find("if self.e").unwrap();
+    let Plan::Ranges(ranges) = plan_around(
+        "rust",
+        &[at..at + 150, inner..inner + 2],
+        PLANNED.as_bytes(),
+    ) else {
+        panic!("there is a part to leave out");
+    };
+    let kept: Vec<&str> = ranges
+        .iter()
+        .map(|range| PLANNED[range.clone()].trim())
+        .collect();
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    assert!(
+        kept[0].starts_with("impl Third") && kept[0].contains("padding"),
+        "{kept:?}"
+    );
 }
 
 #[test]

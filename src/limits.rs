@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Parses that the pattern compiler may spend on one rung before it calls the fragment hopeless.
-pub const SPELLINGS_PER_RUNG: usize = 160;
+pub const SPELLINGS_PER_RUNG: usize = 320;
 
 /// How deep token lists inside token lists are parsed again as code; deeper ones stay tokens, so that
 /// hostile nesting cannot make the work quadratic.
@@ -68,3 +68,16 @@ pub const BINARY_PROBE_BYTES: usize = 8 * 1024;
 
 /// The symbolic links that one path may lead through, as Linux counts them.
 pub const MAX_SYMLINKS: usize = 40;
+
+/// Lines that are looked at to learn how a file indents.
+pub const LAYOUT_LINES: usize = 2_000;
+
+/// Largest content that a rewrite may give one file, in bytes: a template that uses a capture twice
+/// doubles it at every level of nesting.
+pub const REWRITE_BYTES: usize = 64 << 20;
+
+/// Replacements that one answer of a rewrite lists.
+pub const CHANGES_SHOWN: usize = 200;
+
+/// Syntax errors of one file whose places are kept.
+pub const ERRORS_NOTED: usize = 1_000;

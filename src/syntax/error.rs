@@ -1,7 +1,5 @@
 //! What can go wrong in structural search, as one enum: every message names its input and the next step.
 
-use std::path::PathBuf;
-
 use crate::syntax::ladder::Refusal;
 
 /// Why a search or a rewrite did not happen.
@@ -94,10 +92,10 @@ pub enum SyntaxError {
         bound: String,
     },
     /// The rewrite would break files.
-    #[error("the rewrite would break {}: {reason}", .file.display())]
+    #[error("the rewrite would break {file}: {reason}")]
     Breaks {
-        /// The file.
-        file: PathBuf,
+        /// The file, as shown.
+        file: String,
         /// Where and how.
         reason: String,
     },

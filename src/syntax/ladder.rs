@@ -45,11 +45,13 @@ pub struct Refusal {
 }
 
 /// Tries one context; every scaffold of it in row order, first without and then with the terminator.
+/// Gives the readings of all scaffolds that take the fragment, the first one first.
 pub(crate) fn place(
     grammar: &Grammar,
     pieces: &[Piece],
     context: Context,
-) -> Result<Placed, Refusal> {
+) -> Result<Vec<Placed>, Refusal> {
+    let mut readings = Vec::new();
     let syntax = &grammar.row.syntax;
     let mut best: Option<Miss> = None;
     let rungs: Vec<&Rung> = syntax
@@ -69,13 +71,16 @@ pub(crate) fn place(
         }
         for rung in &rungs {
             match spell(grammar, pieces, rung, terminator.unwrap_or("")) {
-                Ok(placed) => return Ok(placed),
+                Ok(placed) => readings.push(placed),
                 Err(miss) => {
                     if best.as_ref().is_none_or(|b| miss.cost < b.cost) {
                         best = Some(miss);
                     }
                 }
             }
+        }
+        if !readings.is_empty() {
+            return Ok(readings);
         }
     }
     Err(Refusal {
@@ -152,6 +157,36 @@ fn spell(
                     }
                 }
                 None => return Err(best),
+            }
+        }
+    }
+    // One metavariable in a form of its own, with every form of the runs: by far the common case.
+    let singles: Vec<usize> = (0..metas.len()).filter(|i| !metas[*i].run).collect();
+    let n_run_forms = if metas.iter().any(|m| m.run) {
+        n_forms
+    } else {
+        1
+    };
+    for run_form in 0..n_run_forms {
+        for single in &singles {
+            for form in 1..n_forms {
+                let forms: Vec<usize> = (0..metas.len())
+                    .map(|i| match () {
+                        () if i == *single => form,
+                        () if metas[i].run => run_form,
+                        () => 0,
+                    })
+                    .collect();
+                match attempt(&forms) {
+                    Some(Ok(placed)) => return Ok(placed),
+                    Some(Err(miss)) => {
+                        if miss.cost < best.cost {
+                            best = miss;
+                            current = forms;
+                        }
+                    }
+                    None => return Err(best),
+                }
             }
         }
     }
@@ -285,6 +320,12 @@ fn try_forms(
         });
     }
     find_roots(grammar, &mut placed, rung).map_err(|reason| Miss { cost: 10, reason })?;
+    if let Some(word) = refused_word(grammar, &placed, rung) {
+        return Err(Miss {
+            cost: 12,
+            reason: format!("'{word}' has no meaning in a {}", rung.context),
+        });
+    }
     match keyword_as_name(grammar, &placed) {
         Some(word) => Err(Miss {
             cost: 15,
@@ -453,6 +494,20 @@ fn find_roots(grammar: &Grammar, placed: &mut Placed, rung: &Rung) -> Result<(),
             grammar.kind_name(flat.node(idx).kind)
         ));
     }
+    for pair in roots.windows(2) {
+        let single = |idx: u32| {
+            let n = flat.node(idx);
+            placed
+                .metas
+                .iter()
+                .any(|(m, r)| !m.run && r.start == n.start as usize && r.end == n.end as usize)
+        };
+        let between = flat.node(pair[0]).end as usize..flat.node(pair[1]).start as usize;
+        let separate = placed.text[between].contains(|c| c == '\n' || c == ';');
+        if !separate && (single(pair[0]) || single(pair[1])) {
+            return Err("two nodes side by side on one line are no statements".to_owned());
+        }
+    }
     for root in &roots {
         if flat.node(*root).flags() & flag::NAMED != 0 {
             accepts(grammar, rung, flat, *root)?;
@@ -460,6 +515,32 @@ fn find_roots(grammar: &Grammar, placed: &mut Placed, rung: &Rung) -> Result<(),
     }
     placed.roots = roots;
     Ok(())
+}
+
+/// A modifier of the root that the rung does not take.
+fn refused_word(grammar: &Grammar, placed: &Placed, rung: &Rung) -> Option<String> {
+    let flat = &placed.flat;
+    let mut root = *placed.roots.first()?;
+    // The root may be the inside of a statement that carries the modifiers.
+    while flat.node(flat.node(root).parent).start == flat.node(root).start
+        && flat.node(root).parent != root
+        && flat.node(flat.node(root).parent).start as usize >= placed.fragment.start
+    {
+        root = flat.node(root).parent;
+    }
+    (root..flat.node(root).next)
+        .filter(|idx| flat.is_leaf(*idx))
+        .filter(|idx| {
+            let parent = flat.node(*idx).parent;
+            let kind = grammar.kind_name(flat.node(parent).kind);
+            parent == root || *idx == root || kind.contains("modifier")
+        })
+        .map(|idx| {
+            let n = flat.node(idx);
+            &placed.text[n.start as usize..n.end as usize]
+        })
+        .find(|text| rung.refused_words.contains(text))
+        .map(str::to_owned)
 }
 
 /// A keyword that the grammar took for an identifier.

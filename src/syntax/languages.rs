@@ -198,6 +198,8 @@ pub struct Rung {
     pub indent: &'static str,
     /// Which kinds the outermost node of the fragment may have here.
     pub accepts: Accept,
+    /// Modifiers that have no meaning here although the grammar takes them.
+    pub refused_words: &'static [&'static str],
 }
 
 /// Which node kinds a rung takes.
@@ -220,7 +222,14 @@ impl Rung {
             after,
             indent: "",
             accepts: Accept::Any,
+            refused_words: &[],
         }
+    }
+
+    /// The same rung, closed to nodes with one of these modifiers.
+    pub(crate) const fn without_words(mut self, words: &'static [&'static str]) -> Rung {
+        self.refused_words = words;
+        self
     }
 
     /// The same rung, with the lines of the fragment indented.

@@ -294,6 +294,11 @@ impl<'a> Machine<'a> {
                     nodes: (idx, node.next),
                     bytes: (node.start, node.end),
                 };
+                if whole && let Some(inner) = self.terminated(pc, idx) {
+                    return self
+                        .bind(*slot, inner)
+                        .then_some((pc + 2, node.next, parent));
+                }
                 (whole && self.bind(*slot, capture)).then_some((pc + 1, node.next, parent))
             }
             Op::Body {
@@ -314,6 +319,29 @@ impl<'a> Machine<'a> {
             }
             Op::Leave | Op::Run { .. } | Op::Gap { .. } | Op::End => None,
         }
+    }
+
+    /// The node without its own last terminator, where the pattern writes that terminator as the next
+    /// sibling: in the header of a C `for`, a declaration has it and an expression has not.
+    fn terminated(&self, pc: usize, idx: u32) -> Option<Capture> {
+        let flat = self.flat;
+        let Op::Token { kind, .. } = &self.pattern.ops[pc + 1] else {
+            return None;
+        };
+        let node = flat.node(idx);
+        let last = node.next - 1;
+        let ends = last > idx + 1
+            && flat.node(last).parent == idx
+            && flat.node(last).kind == *kind
+            && flat.node(last).flags() & flag::TERMINATOR != 0;
+        let follows = flat
+            .nodes
+            .get(node.next as usize)
+            .is_some_and(|n| n.kind == *kind && n.parent == node.parent);
+        (ends && !follows).then(|| Capture {
+            nodes: (idx, last),
+            bytes: (node.start, flat.node(self.sibling_before(last, idx)).end),
+        })
     }
 
     fn sibling_before(&self, idx: u32, parent: u32) -> u32 {

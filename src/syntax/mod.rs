@@ -3,6 +3,7 @@
 pub mod cache;
 mod embed;
 pub mod error;
+pub mod explain;
 pub mod grammar;
 mod hint;
 pub mod ladder;
@@ -17,6 +18,7 @@ pub mod search;
 mod source;
 pub mod split;
 pub mod staging;
+mod template;
 pub mod text;
 mod tree;
 

@@ -104,6 +104,8 @@ pub(crate) enum SpineStep {
 pub struct Compiled {
     /// The pattern that is searched.
     pub pattern: Pattern,
+    /// Other readings on the same rung, searched in turn where the ones before match nothing.
+    pub alternatives: Vec<Pattern>,
     /// Rungs before it that refused the fragment.
     pub refusals: Vec<Refusal>,
 }
@@ -122,9 +124,21 @@ pub fn compile(
     };
     for context in contexts {
         match ladder::place(grammar, &pieces, context) {
-            Ok(placed) => {
-                let pattern = Pattern::new(grammar, placed)?;
-                return Ok(Compiled { pattern, refusals });
+            Ok(readings) => {
+                let mut patterns: Vec<Pattern> = Vec::new();
+                for placed in readings {
+                    let pattern = Pattern::new(grammar, placed)?;
+                    if patterns.iter().all(|p| p.ops != pattern.ops) {
+                        patterns.push(pattern);
+                    }
+                }
+                let alternatives = patterns.split_off(1);
+                let pattern = patterns.remove(0);
+                return Ok(Compiled {
+                    pattern,
+                    alternatives,
+                    refusals,
+                });
             }
             Err(refusal) => refusals.push(refusal),
         }
@@ -144,7 +158,7 @@ pub(crate) fn compile_others(grammar: &Grammar, text: &str, chosen: Context) -> 
     Context::ALL
         .into_iter()
         .filter(|c| *c != chosen)
-        .filter_map(|c| ladder::place(grammar, &pieces, c).ok())
+        .filter_map(|c| ladder::place(grammar, &pieces, c).ok()?.into_iter().next())
         .filter_map(|placed| Pattern::new(grammar, placed).ok())
         .collect()
 }
@@ -207,6 +221,13 @@ fn dedent(text: &str) -> String {
         out.push_str(line.strip_prefix(indent).unwrap_or(line));
     }
     out
+}
+
+impl Compiled {
+    /// Every reading, the chosen one first.
+    pub fn readings(&self) -> impl Iterator<Item = &Pattern> {
+        std::iter::once(&self.pattern).chain(&self.alternatives)
+    }
 }
 
 impl Pattern {
@@ -603,12 +624,5 @@ fn shape(grammar: &Grammar, placed: &Placed, repeats: bool) -> Shape {
         Shape::Block
     } else {
         Shape::Inner
-    }
-}
-
-impl Pattern {
-    /// The scaffolded text and the compiled program, for people.
-    pub fn explain(&self) -> String {
-        format!("{}\n{:?}", self.placed.text, self.ops)
     }
 }

@@ -1,16 +1,30 @@
 //! Rewriting: the engine of `ast_edit`. It proposes new contents and writes nothing (R58).
 
 use std::fmt;
-use std::path::PathBuf;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 
+use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::cancel::Cancel;
+use crate::diff::{self, Clipped};
 use crate::files::ContentHash;
+use crate::limits;
 use crate::syntax::SyntaxError;
+use crate::syntax::grammar::{Grammar, flag};
+use crate::syntax::hint;
 use crate::syntax::languages::Context;
-use crate::syntax::report::SkippedFile;
-use crate::syntax::search::{Query, Searcher};
+use crate::syntax::matcher::{self, Match};
+use crate::syntax::pattern::{self, Pattern};
+use crate::syntax::report::{SkippedFile, counted};
+use crate::syntax::search::{Query, Searcher, clip_bytes};
+use crate::syntax::source::{self, Unsearchable};
+use crate::syntax::template::{
+    Layout, Output, Place, Planned, Template, TemplatePiece, Unbound, Writer,
+};
+use crate::syntax::tree::Flat;
+use crate::text::{LineIndex, clip};
 
 /// What to rewrite, and how. The query's `max_results` does not bound it.
 #[derive(Clone, Debug)]
@@ -85,16 +99,550 @@ pub struct ChangeReport {
     pub after: String,
 }
 
+impl EditReport {
+    /// `12 replacements in 4 files` (D10).
+    pub fn counts(&self) -> String {
+        format!(
+            "{} in {}",
+            counted(self.replacements, "replacement"),
+            counted(self.files, "file")
+        )
+    }
+}
+
 impl fmt::Display for EditReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.diff)
+        let read_as = format!("as {} ({})", self.context, self.kind);
+        match &self.edit_id {
+            Some(id) => writeln!(
+                f,
+                "(proposed) {} {read_as}; nothing is written yet: call resolve with edit_id \"{id}\"",
+                self.counts()
+            )?,
+            None => writeln!(
+                f,
+                "{} {read_as}, {} searched; nothing is staged",
+                self.counts(),
+                counted(self.files_searched, "file")
+            )?,
+        }
+        for warning in &self.warnings {
+            writeln!(f, "warning: {warning}")?;
+        }
+        for skipped in self.files_skipped.iter().take(5) {
+            writeln!(f, "skipped {} ({})", skipped.file, skipped.reason)?;
+        }
+        if let Some(hint) = &self.hint {
+            writeln!(f, "{hint}")?;
+        }
+        if !self.diff.is_empty() {
+            write!(f, "\n{}", self.diff.trim_end())?;
+        }
+        Ok(())
     }
 }
 
 impl Searcher<'_> {
     /// Works out a rewrite over every match.
     pub fn rewrite(&self, rewrite: &Rewrite, cancel: &Cancel) -> Result<Rewritten, SyntaxError> {
-        let _ = (rewrite, cancel);
-        Err(SyntaxError::Cancelled)
+        let query = &rewrite.query;
+        let row = self.language(query, cancel)?;
+        let grammar = self.grammars.grammar(row);
+        let compiled = pattern::compile(grammar, &query.pattern, query.context)?;
+        let mut pattern = &compiled.pattern;
+        if rewrite.template.len() > limits::PATTERN_BYTES {
+            return Err(SyntaxError::PatternTooLong {
+                bytes: rewrite.template.len(),
+            });
+        }
+        Template::new(&rewrite.template, pattern, grammar).map_err(unbound)?;
+        let target = self.target(query, row, cancel)?;
+        // A quick scan finds the files; each of those is then read once more and parsed whole.
+        let mut scan = self.scan(
+            grammar,
+            pattern,
+            &target.files,
+            usize::MAX,
+            cancel,
+            &|file, _, _| file.to_owned(),
+        )?;
+        for other in &compiled.alternatives {
+            if !scan.found.is_empty() {
+                break;
+            }
+            pattern = other;
+            scan = self.scan(
+                grammar,
+                pattern,
+                &target.files,
+                usize::MAX,
+                cancel,
+                &|file, _, _| file.to_owned(),
+            )?;
+        }
+        if scan.found.is_empty() {
+            pattern = &compiled.pattern;
+        }
+        let template = Template::new(&rewrite.template, pattern, grammar).map_err(unbound)?;
+        let mut matched = scan.found;
+        matched.dedup();
+        let identity = rewrite.template.trim() == query.pattern.trim();
+        let work = Work {
+            searcher: self,
+            grammar,
+            pattern,
+            template: &template,
+            one_expression: is_one_expression(grammar, pattern, &rewrite.template),
+            allow_syntax_errors: rewrite.allow_syntax_errors,
+        };
+        let outcomes: Vec<Result<FileOutcome, SyntaxError>> = if identity {
+            Vec::new()
+        } else {
+            matched
+                .par_iter()
+                .map(|file| {
+                    if cancel.is_cancelled() {
+                        return Err(SyntaxError::Cancelled);
+                    }
+                    work.file(file)
+                })
+                .collect()
+        };
+        let mut skipped = target.skipped;
+        skipped.extend(scan.skipped);
+        let mut report = EditReport {
+            edit_id: None,
+            language: row.id.to_owned(),
+            context: pattern.context,
+            kind: pattern.kind.clone(),
+            replacements: 0,
+            files: 0,
+            files_searched: scan.n_files - scan.n_skipped,
+            diff: String::new(),
+            changes: Vec::new(),
+            files_skipped: Vec::new(),
+            warnings: Vec::new(),
+            hint: None,
+        };
+        let mut files = Vec::new();
+        for outcome in outcomes {
+            match outcome? {
+                FileOutcome::Skipped(file) => skipped.push(file),
+                FileOutcome::Changed {
+                    file,
+                    diff,
+                    changes,
+                    warnings,
+                } => {
+                    report.warnings.extend(warnings);
+                    if changes.is_empty() {
+                        continue;
+                    }
+                    report.replacements += changes.len();
+                    report.files += 1;
+                    report.diff.push_str(&diff);
+                    let room = limits::CHANGES_SHOWN - report.changes.len();
+                    report.changes.extend(changes.into_iter().take(room));
+                    files.push(file);
+                }
+            }
+        }
+        report.diff = Clipped::new(&report.diff, limits::DIFF_LINES).to_string();
+        skipped.sort();
+        report.files_skipped = skipped;
+        if matched.is_empty() {
+            report.hint = hint::explain(self, grammar, query, pattern, &target.files, cancel);
+        }
+        Ok(Rewritten { report, files })
     }
+}
+
+fn unbound(unbound: Unbound) -> SyntaxError {
+    SyntaxError::Unbound {
+        name: unbound.name,
+        bound: if unbound.bound.is_empty() {
+            "none".to_owned()
+        } else {
+            unbound.bound.join(", ")
+        },
+    }
+}
+
+/// Whether the template is one expression that takes the place of one.
+fn is_one_expression(grammar: &Grammar, pattern: &Pattern, template: &str) -> bool {
+    pattern.is_expression
+        && pattern::compile(grammar, template, Some(Context::Expression))
+            .is_ok_and(|c| c.pattern.is_expression)
+}
+
+struct Work<'a> {
+    searcher: &'a Searcher<'a>,
+    grammar: &'a Grammar,
+    pattern: &'a Pattern,
+    template: &'a Template,
+    one_expression: bool,
+    allow_syntax_errors: bool,
+}
+
+enum FileOutcome {
+    Skipped(SkippedFile),
+    Changed {
+        file: RewrittenFile,
+        diff: String,
+        changes: Vec<ChangeReport>,
+        warnings: Vec<String>,
+    },
+}
+
+impl Work<'_> {
+    fn file(&self, path: &Path) -> Result<FileOutcome, SyntaxError> {
+        let shown = self.searcher.shown(path);
+        let skipped = |why: Unsearchable| {
+            Ok(FileOutcome::Skipped(SkippedFile {
+                file: shown.clone(),
+                reason: why.to_string(),
+            }))
+        };
+        let mut source = Vec::new();
+        let read = source::read_into(path, &mut source).and_then(|_| source::check_text(&source));
+        if let Err(why) = read {
+            return skipped(why);
+        }
+        let flat = match self.searcher.parse_whole(self.grammar, path, &source) {
+            Ok(flat) => flat,
+            Err(why) => return skipped(why),
+        };
+        let found = matcher::find(self.pattern, &flat, &source, usize::MAX);
+        let index = LineIndex::new(&source);
+        let mut warnings = Vec::new();
+        let plan = plan(found, self.pattern, self.template);
+        for (range, why) in &plan.skipped {
+            let line = index.line_of(range.start as usize);
+            let text = short(&source[range.start as usize..range.end as usize]);
+            warnings.push(format!("{shown}:{line}: `{text}` is not rewritten: {why}"));
+        }
+        let layout = Layout::of(&source);
+        let parentheses = self.grammar.row.syntax.parentheses.unwrap_or(("(", ")"));
+        let writer = |parenthesised: &[Place]| {
+            Writer {
+                source: &source,
+                flat: &flat,
+                template: self.template,
+                layout: &layout,
+                planned: &plan.planned,
+                top: &plan.top,
+                parenthesised,
+                parentheses,
+            }
+            .write()
+        };
+        let too_large = || SyntaxError::Breaks {
+            file: shown.clone(),
+            reason: format!(
+                "its new content would exceed {} bytes",
+                limits::REWRITE_BYTES
+            ),
+        };
+        let mut output = writer(&[]).ok_or_else(too_large)?;
+        let mut tree = match self.searcher.parse_whole(self.grammar, path, &output.bytes) {
+            Ok(tree) => tree,
+            Err(why) => return skipped(why),
+        };
+        let places = self.regrouped(&plan.planned, &flat, &output, &tree);
+        if !places.is_empty() && self.grammar.row.syntax.parentheses.is_some() {
+            let with = writer(&places).ok_or_else(too_large)?;
+            if let Ok(with_tree) = self.searcher.parse_whole(self.grammar, path, &with.bytes)
+                && with_tree.n_errors <= tree.n_errors
+            {
+                output = with;
+                tree = with_tree;
+            }
+        }
+        if !self.allow_syntax_errors {
+            self.check(&shown, &flat, &tree, &output, &source)?;
+        }
+        self.warn(&shown, &flat, &source, &plan.planned, &index, &mut warnings);
+        let mut changes: Vec<(u32, ChangeReport)> = Vec::new();
+        for inserted in output.inserted.iter().filter(|i| i.piece.is_none()) {
+            let range = plan.planned[inserted.planned].found.range.clone();
+            let before = &source[range.start as usize..range.end as usize];
+            let after = &output.bytes[inserted.range.clone()];
+            if before != after {
+                changes.push((
+                    range.start,
+                    ChangeReport {
+                        file: shown.clone(),
+                        line: index.line_of(range.start as usize),
+                        before: clip_bytes(lossy(before), limits::MATCH_TEXT_BYTES),
+                        after: clip_bytes(lossy(after), limits::MATCH_TEXT_BYTES),
+                    },
+                ));
+            }
+        }
+        // A capture that the template uses twice writes the matches inside it twice.
+        changes.sort_by_key(|(start, change)| (*start, std::cmp::Reverse(change.before.len())));
+        changes.dedup_by(|a, b| a.0 == b.0 && a.1.before == b.1.before);
+        let diff = diff::unified(
+            &lossy(&source),
+            &lossy(&output.bytes),
+            &shown,
+            limits::DIFF_CONTEXT_LINES,
+        );
+        Ok(FileOutcome::Changed {
+            file: RewrittenFile {
+                path: path.to_owned(),
+                hash_before: ContentHash::of(&source),
+                bytes_after: output.bytes,
+            },
+            diff,
+            changes: changes.into_iter().map(|(_, change)| change).collect(),
+            warnings,
+        })
+    }
+
+    /// The captures, and whole replacements, that the new place takes apart or reads as something else.
+    fn regrouped(
+        &self,
+        planned: &[Planned],
+        old: &Flat,
+        output: &Output,
+        new: &Flat,
+    ) -> Vec<Place> {
+        let mut places = Vec::new();
+        for inserted in &output.inserted {
+            let range = inserted.range.start as u32..inserted.range.end as u32;
+            if range.is_empty() {
+                continue;
+            }
+            let place = (inserted.planned, inserted.piece);
+            match inserted.piece {
+                None if self.one_expression => {
+                    if new.nodes_at(&range).next().is_none() {
+                        places.push(place);
+                    }
+                }
+                None => {}
+                Some(piece) => {
+                    let TemplatePiece::Slot { slot, run: false } = self.template.pieces[piece]
+                    else {
+                        continue;
+                    };
+                    let capture = planned[inserted.planned].found.captures[slot];
+                    if capture.nodes.0 == capture.nodes.1 || old.is_leaf(capture.nodes.0) {
+                        continue;
+                    }
+                    let kind = old.node(capture.nodes.0).kind;
+                    let kept = new.nodes_at(&range).any(|idx| {
+                        new.node(idx).kind == kind
+                            || old
+                                .nodes_at(&(capture.bytes.0..capture.bytes.1))
+                                .any(|o| old.node(o).kind == new.node(idx).kind)
+                    });
+                    if !kept {
+                        places.push(place);
+                    }
+                }
+            }
+        }
+        places
+    }
+
+    /// Refuses a result that has more syntax errors than the source, or an emptied body.
+    fn check(
+        &self,
+        shown: &str,
+        old: &Flat,
+        new: &Flat,
+        output: &Output,
+        source: &[u8],
+    ) -> Result<(), SyntaxError> {
+        let refuse = |at: usize, what: &str| {
+            let index = LineIndex::new(&output.bytes);
+            let line = index.line_of(at);
+            let text = index.line(line).unwrap_or_default();
+            Err(SyntaxError::Breaks {
+                file: shown.to_owned(),
+                reason: format!("line {line} would {what}: `{}`", clip(text.trim(), 80)),
+            })
+        };
+        if new.n_errors > old.n_errors {
+            let inserted = |at: u32| {
+                output
+                    .inserted
+                    .iter()
+                    .any(|i| i.range.start <= at as usize && at as usize <= i.range.end)
+            };
+            let at = new
+                .errors
+                .iter()
+                .find(|e| inserted(e.start) || inserted(e.end))
+                .or(new.errors.first())
+                .map_or(0, |e| e.start as usize);
+            return refuse(at, "be a syntax error");
+        }
+        let before = empty_bodies(self.grammar, old, source);
+        let after = empty_bodies(self.grammar, new, &output.bytes);
+        if after.len() > before.len() {
+            let inserted = |at: usize| output.inserted.iter().any(|i| i.range.start >= at);
+            let at = after
+                .iter()
+                .copied()
+                .rfind(|at| inserted(*at))
+                .unwrap_or(after[0]);
+            return refuse(at, "have an empty body, which the language does not allow");
+        }
+        Ok(())
+    }
+
+    /// Warns of comments that would vanish and of a terminator that would be doubled (D16).
+    fn warn(
+        &self,
+        shown: &str,
+        flat: &Flat,
+        source: &[u8],
+        planned: &[Planned],
+        index: &LineIndex<'_>,
+        warnings: &mut Vec<String>,
+    ) {
+        let terminator = self.grammar.row.syntax.terminator;
+        let template_ends = match self.template.pieces.last() {
+            Some(TemplatePiece::Text(text)) => terminator.filter(|t| text.trim_end().ends_with(t)),
+            _ => None,
+        };
+        for plan in planned {
+            let found = &plan.found;
+            let first = flat
+                .comments
+                .partition_point(|c| c.end <= found.range.start);
+            for comment in flat.comments[first..]
+                .iter()
+                .take_while(|c| c.start < found.range.end)
+            {
+                let kept = found.captures.iter().enumerate().any(|(slot, c)| {
+                    self.template.uses(slot)
+                        && c.bytes.0 <= comment.start
+                        && comment.end <= c.bytes.1
+                });
+                if !kept && comment.start >= found.range.start && comment.end <= found.range.end {
+                    warnings.push(format!(
+                        "{shown}:{}: the comment `{}` would be removed",
+                        index.line_of(comment.start as usize),
+                        short(&source[comment.start as usize..comment.end as usize])
+                    ));
+                }
+            }
+            let rest = &source[found.range.end as usize..];
+            let rest = &rest[rest
+                .iter()
+                .take_while(|b| matches!(b, b' ' | b'\t'))
+                .count()..];
+            if let Some(terminator) = template_ends
+                && rest.starts_with(terminator.as_bytes())
+            {
+                warnings.push(format!(
+                    "{shown}:{}: the rewrite ends in `{terminator}` and so does the source: it would be doubled",
+                    index.line_of(found.range.start as usize)
+                ));
+            }
+        }
+    }
+}
+
+/// The matches to replace, as a forest, and those that cannot be.
+struct Plan {
+    planned: Vec<Planned>,
+    top: Vec<usize>,
+    skipped: Vec<(Range<u32>, &'static str)>,
+}
+
+/// Decides which matches are replaced: all that lie in no other, and those inside captures that the
+/// template keeps; of partly overlapping ones the leftmost, outermost (D11).
+fn plan(mut found: Vec<Match>, pattern: &Pattern, template: &Template) -> Plan {
+    found.sort_by_key(|m| (m.range.start, std::cmp::Reverse(m.range.end)));
+    let mut plan = Plan {
+        planned: Vec::new(),
+        top: Vec::new(),
+        skipped: Vec::new(),
+    };
+    let used: Vec<bool> = (0..pattern.slots.len()).map(|s| template.uses(s)).collect();
+    let mut open: Vec<usize> = Vec::new();
+    for m in found {
+        while let Some(last) = open.last()
+            && plan.planned[*last].found.range.end <= m.range.start
+        {
+            open.pop();
+        }
+        let idx = plan.planned.len();
+        if let Some(outer) = open.last().copied() {
+            let outer_match = &plan.planned[outer].found;
+            if m.range.end > outer_match.range.end || m.range == outer_match.range {
+                plan.skipped
+                    .push((m.range, "it overlaps a match that begins before it"));
+                continue;
+            }
+            let kept =
+                outer_match.captures.iter().zip(&used).any(|(c, used)| {
+                    *used && c.bytes.0 <= m.range.start && m.range.end <= c.bytes.1
+                });
+            if !kept {
+                plan.skipped.push((
+                    m.range,
+                    "it lies inside a match, outside of what the rewrite keeps",
+                ));
+                continue;
+            }
+            plan.planned[outer].inner.push(idx);
+        } else {
+            plan.top.push(idx);
+        }
+        open.push(idx);
+        plan.planned.push(Planned {
+            found: m,
+            inner: Vec::new(),
+        });
+    }
+    plan
+}
+
+/// Where bodies that must not be empty are empty.
+fn empty_bodies(grammar: &Grammar, flat: &Flat, source: &[u8]) -> Vec<usize> {
+    if grammar.row.syntax.nonempty.is_empty() {
+        return Vec::new();
+    }
+    let mut empty = Vec::new();
+    for (idx, node) in flat.nodes.iter().enumerate() {
+        let idx = idx as u32;
+        let body = grammar.flags(node.kind) & flag::NONEMPTY != 0;
+        if body && flat.is_leaf(idx) {
+            empty.push(node.start as usize);
+        }
+        // A header whose body is gone altogether ends in its colon.
+        if !body && !flat.is_leaf(idx) && node.flags() & flag::NAMED != 0 {
+            let last = flat.children(idx).last();
+            let headless = last.is_some_and(|last| {
+                let n = flat.node(last);
+                n.flags() & flag::NAMED == 0 && &source[n.start as usize..n.end as usize] == b":"
+            });
+            let kind = grammar.kind_name(node.kind);
+            if headless
+                && (kind.ends_with("_statement")
+                    || kind.ends_with("_definition")
+                    || kind.ends_with("_clause"))
+            {
+                empty.push(node.start as usize);
+            }
+        }
+    }
+    empty
+}
+
+fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A text on one line, for a warning.
+fn short(bytes: &[u8]) -> String {
+    let text = lossy(bytes);
+    let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    clip(&one_line, 60).into_owned()
 }

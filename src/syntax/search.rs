@@ -75,7 +75,6 @@ pub struct Searcher<'a> {
 
 /// The files that a query means, and the language that they are read in.
 pub(crate) struct Target {
-    pub row: &'static Language,
     pub files: Vec<PathBuf>,
     pub skipped: Vec<SkippedFile>,
 }
@@ -87,8 +86,8 @@ impl Searcher<'_> {
         let grammar = self.grammars.grammar(row);
         let compiled = pattern::compile(grammar, &query.pattern, query.context)?;
         let target = self.target(query, row, cancel)?;
-        let pattern = &compiled.pattern;
-        let scan = self.scan(
+        let mut pattern = &compiled.pattern;
+        let mut scan = self.scan(
             grammar,
             pattern,
             &target.files,
@@ -97,6 +96,25 @@ impl Searcher<'_> {
             &|file, parsed, m| self.report(pattern, file, parsed.source, m, query.context_lines),
         )?;
         let mut skipped = target.skipped;
+        for other in &compiled.alternatives {
+            if !scan.found.is_empty() {
+                break;
+            }
+            pattern = other;
+            scan = self.scan(
+                grammar,
+                pattern,
+                &target.files,
+                query.max_results,
+                cancel,
+                &|file, parsed, m| {
+                    self.report(pattern, file, parsed.source, m, query.context_lines)
+                },
+            )?;
+        }
+        if scan.found.is_empty() {
+            pattern = &compiled.pattern;
+        }
         skipped.extend(scan.skipped);
         skipped.sort();
         let mut report = SearchReport {
@@ -204,7 +222,6 @@ impl Searcher<'_> {
             return Err(SyntaxError::Cancelled);
         }
         Ok(Target {
-            row,
             files: walked.files,
             skipped: walked
                 .skipped
@@ -392,10 +409,7 @@ impl Searcher<'_> {
         let Some(flat) = self.flat(grammar, pattern, file, stamp, buffer)? else {
             return Ok(());
         };
-        let parsed = Parsed {
-            source: buffer,
-            flat: &flat,
-        };
+        let parsed = Parsed { source: buffer };
         for m in matcher::find(pattern, &flat, buffer, limit) {
             each(&parsed, &m);
         }
@@ -413,15 +427,11 @@ impl Searcher<'_> {
         stamp: Stamp,
         source: &[u8],
     ) -> Result<Option<Arc<Flat>>, Unsearchable> {
-        if let Some(host) = languages::by_path(file).filter(|h| embed::hosts(h, grammar.row)) {
+        if languages::by_path(file).is_some_and(|h| embed::hosts(h, grammar.row)) {
             if pattern.needles.usable() && !pattern.needles.may_match(source) {
                 return Ok(None);
             }
-            let tree = bounded(source.len()).and_then(|()| {
-                embed::parse(self.grammars.grammar(host), grammar, source)
-                    .ok_or(Unsearchable::Unparsed)
-            })?;
-            return Ok(Some(Arc::new(Flat::build(grammar, &tree, source))));
+            return Ok(Some(Arc::new(self.parse_whole(grammar, file, source)?)));
         }
         let id = grammar.row.id;
         let plan = if self.full_parse {
@@ -447,6 +457,25 @@ impl Searcher<'_> {
         let flat = Arc::new(flat);
         cache.keep(file, id, stamp, covered, &flat);
         Ok(Some(flat))
+    }
+}
+
+impl Searcher<'_> {
+    /// The tree of a whole file, or of the code of the grammar's language inside it.
+    pub(crate) fn parse_whole(
+        &self,
+        grammar: &Grammar,
+        file: &Path,
+        source: &[u8],
+    ) -> Result<Flat, Unsearchable> {
+        bounded(source.len())?;
+        let host = languages::by_path(file).filter(|h| embed::hosts(h, grammar.row));
+        let tree = match host {
+            Some(host) => embed::parse(self.grammars.grammar(host), grammar, source),
+            None => grammar.parse(source),
+        };
+        let tree = tree.ok_or(Unsearchable::Unparsed)?;
+        Ok(Flat::build(grammar, &tree, source))
     }
 }
 
@@ -481,7 +510,6 @@ fn bounded(bytes: usize) -> Result<(), Unsearchable> {
 /// A file ready to match.
 pub(crate) struct Parsed<'a> {
     pub source: &'a [u8],
-    pub flat: &'a Flat,
 }
 
 /// What a scan found.
@@ -575,7 +603,7 @@ fn around(line: &str, column: usize) -> String {
 }
 
 /// Cuts a text at a character boundary.
-fn clip_bytes(mut text: String, max: usize) -> String {
+pub(crate) fn clip_bytes(mut text: String, max: usize) -> String {
     if text.len() <= max {
         return text;
     }

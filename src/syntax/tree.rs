@@ -46,17 +46,16 @@ pub(crate) struct Flat {
     pub nodes: Vec<Node>,
     /// Byte ranges of the comments left out.
     pub comments: Vec<Range<u32>>,
-    /// Whether the parse holds an error.
-    pub has_error: bool,
+    /// How many ERROR and MISSING nodes there are.
+    pub n_errors: usize,
+    /// Where the first of them stand.
+    pub errors: Vec<Range<u32>>,
 }
 
 impl Flat {
     /// Flattens a tree.
     pub fn build(grammar: &Grammar, tree: &tree_sitter::Tree, source: &[u8]) -> Flat {
-        let mut flat = Flat {
-            has_error: tree.root_node().has_error(),
-            ..Flat::default()
-        };
+        let mut flat = Flat::default();
         flat.nodes.reserve(source.len() / 8);
         let mut builder = Builder {
             grammar,
@@ -65,6 +64,9 @@ impl Flat {
             nesting: 0,
         };
         builder.subtree(&mut tree.walk(), source, 0, 0);
+        if tree.root_node().has_error() {
+            flat.note_errors();
+        }
         flat
     }
 
@@ -91,6 +93,36 @@ impl Flat {
             at = self.node(at).parent;
         }
         Some(at)
+    }
+
+    fn note_errors(&mut self) {
+        for node in &self.nodes {
+            if node.kind == ERROR_KIND || node.flags() & MISSING != 0 {
+                self.n_errors += 1;
+                if self.errors.len() < limits::ERRORS_NOTED {
+                    self.errors.push(node.start..node.end);
+                }
+            }
+        }
+    }
+
+    /// The nodes with exactly this byte range, outermost first.
+    pub fn nodes_at(&self, range: &Range<u32>) -> impl Iterator<Item = u32> + '_ {
+        let range = range.clone();
+        let mut at = self.nodes.is_empty().then_some(u32::MAX).or(Some(0));
+        std::iter::from_fn(move || {
+            loop {
+                let idx = at.filter(|idx| *idx != u32::MAX)?;
+                let node = self.node(idx);
+                at = self.children(idx).find(|c| {
+                    let child = self.node(*c);
+                    child.start <= range.start && child.end >= range.end && child.start < child.end
+                });
+                if node.start == range.start && node.end == range.end {
+                    return Some(idx);
+                }
+            }
+        })
     }
 
     /// The children of a node, in order.

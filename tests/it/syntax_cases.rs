@@ -29,12 +29,19 @@ fn check(grammars: &Grammars, language: &str, case: &Value) -> Result<(), String
         Err(SyntaxError::Unparseable { .. }) if case["expect"] == "unparseable" => return Ok(()),
         Err(error) => return Err(error.to_string()),
     };
-    let read_as = format!("as {} {}", compiled.pattern.context, compiled.pattern.kind);
+    let mut reading = &compiled.pattern;
+    let mut found = Vec::new();
+    for pattern in compiled.readings() {
+        found = find_in(grammar, pattern, source.as_bytes()).map_err(|e| e.to_string())?;
+        reading = pattern;
+        if !found.is_empty() {
+            break;
+        }
+    }
+    let read_as = format!("as {} {}", reading.context, reading.kind);
     if case["expect"] == "unparseable" {
         return Err(format!("was taken {read_as}"));
     }
-    let found =
-        find_in(grammar, &compiled.pattern, source.as_bytes()).map_err(|e| e.to_string())?;
     let texts: Vec<&str> = found.iter().map(|f| &source[f.range.clone()]).collect();
     if Some(found.len() as u64) != case["expected_count"].as_u64() {
         return Err(format!(

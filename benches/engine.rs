@@ -8,10 +8,9 @@
 
 #![expect(
     unsafe_code,
-    reason = "the parser takes its allocator as C functions, and the clock of the process is C's"
+    reason = "the clock of the process is read by a C function"
 )]
 
-use std::ffi::c_void;
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -23,19 +22,11 @@ use toolbox::syntax::cache::Cache;
 use toolbox::syntax::report::SearchReport;
 use toolbox::syntax::search::{Query, Searcher};
 
-#[global_allocator]
-static GLOBAL: mimalloc::MiMalloc = mimalloc::MiMalloc;
+#[path = "../src/bin/toolbox/allocator.rs"]
+mod allocator;
 
 fn main() -> ExitCode {
-    // SAFETY: the four functions are one family and nothing has touched the parser yet.
-    unsafe {
-        tree_sitter::set_allocator(Some(tree_sitter::Allocator {
-            malloc: libmimalloc_sys::mi_malloc,
-            calloc,
-            realloc: libmimalloc_sys::mi_realloc,
-            free: libmimalloc_sys::mi_free,
-        }));
-    }
+    allocator::install();
     let args: Vec<String> = std::env::args()
         .skip(1)
         .filter(|a| a != "--bench")
@@ -52,11 +43,6 @@ fn main() -> ExitCode {
         // Without arguments it is `cargo bench` that calls; the comparison needs its corpora.
         _ => usage(),
     }
-}
-
-unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
-    // SAFETY: any counts may be asked for.
-    unsafe { libmimalloc_sys::mi_calloc(count, size) }
 }
 
 fn usage() -> ExitCode {
@@ -184,10 +170,10 @@ fn verify(language: &str, folder: &str) -> ExitCode {
 
 fn differences(truth: &SearchReport, answer: &SearchReport) {
     let (truth, answer) = (ranges(truth), ranges(answer));
-    for line in truth.iter().filter(|line| !answer.contains(line)).take(20) {
+    for line in truth.iter().filter(|line| !answer.contains(*line)).take(20) {
         println!("  only in the full parse: {line}");
     }
-    for line in answer.iter().filter(|line| !truth.contains(line)).take(20) {
+    for line in answer.iter().filter(|line| !truth.contains(*line)).take(20) {
         println!("  not in the full parse: {line}");
     }
 }

@@ -259,7 +259,7 @@ impl Pattern {
             line_comments: grammar.row.syntax.comment_starts,
             optional: OPTIONAL_TOKENS,
         };
-        let shape = shape(grammar, &placed, repeats);
+        let shape = shape(grammar, &placed, &ops, repeats);
         Ok(Pattern {
             context: placed.context,
             kind: grammar.kind_name(first.kind).to_owned(),
@@ -588,7 +588,10 @@ fn fixed_runs(grammar: &Grammar, ops: &[Op]) -> Vec<TokenRun> {
 }
 
 /// How the pattern relates to the units of a file.
-fn shape(grammar: &Grammar, placed: &Placed, repeats: bool) -> Shape {
+fn shape(grammar: &Grammar, placed: &Placed, ops: &[Op], repeats: bool) -> Shape {
+    if placed.roots.len() == 1 && !repeats && has_open_bodies_only(grammar, ops) {
+        return Shape::Outline;
+    }
     let flat = &placed.flat;
     if placed.roots.len() > 1
         || placed.context != Context::Statement && placed.context != Context::Expression
@@ -633,4 +636,38 @@ fn shape(grammar: &Grammar, placed: &Placed, repeats: bool) -> Shape {
     } else {
         Shape::Inner
     }
+}
+
+/// Whether the pattern has braces and what stands in each pair of them is exactly one run. Only such a
+/// pattern matches the same nodes when what stands in the braces of the source is left out.
+fn has_open_bodies_only(grammar: &Grammar, ops: &[Op]) -> bool {
+    let is_token = |op: Option<&Op>, name: &str| matches!(op, Some(Op::Token { kind, .. }) if grammar.kind_name(*kind) == name);
+    let is_list = |op: Option<&Op>| matches!(op, Some(Op::Enter { kind }) if grammar.flags(*kind) & flag::LIST != 0);
+    let mut n_bodies = 0;
+    for at in 0..ops.len() {
+        if ["do", "begin"]
+            .iter()
+            .any(|word| is_token(ops.get(at), word))
+        {
+            // In some languages these words open a body; where they do not, a brace follows.
+            if !is_token(ops.get(at + 2), "{") {
+                return false;
+            }
+        }
+        if !is_token(ops.get(at), "{") {
+            continue;
+        }
+        let mut next = at + 1;
+        let listed = is_list(ops.get(next));
+        next += usize::from(listed);
+        if !matches!(ops.get(next), Some(Op::Run { .. })) {
+            return false;
+        }
+        next += 1 + usize::from(listed);
+        if !is_token(ops.get(next), "}") {
+            return false;
+        }
+        n_bodies += 1;
+    }
+    n_bodies > 0
 }

@@ -151,6 +151,13 @@ impl Needles {
             .all(|&idx| self.positions(idx, hay).next().is_some())
     }
 
+    /// Says whether the rarest token occurs at all: a cheaper question than [`Needles::may_match`].
+    pub fn rarest_occurs(&self, hay: &[u8]) -> bool {
+        self.rarest_first
+            .first()
+            .is_none_or(|&idx| self.runs[idx].finder.find(hay).is_some())
+    }
+
     /// Collects where all the runs stand; `None` when one of them is missing, so nothing can match.
     pub fn occurrences(&self, hay: &[u8]) -> Option<Occurrences> {
         let mut hits = vec![Vec::new(); self.runs.len()];

@@ -56,12 +56,14 @@ impl Flat {
     /// Flattens a tree.
     pub fn build(grammar: &Grammar, tree: &tree_sitter::Tree, source: &[u8]) -> Flat {
         let mut flat = Flat::default();
-        flat.nodes.reserve(source.len() / 8);
+        // An upper bound, except for code that is parsed again; trivia is left out.
+        flat.nodes.reserve(tree.root_node().descendant_count());
         let mut builder = Builder {
             grammar,
             source,
             flat: &mut flat,
             nesting: 0,
+            last_children: Vec::new(),
         };
         builder.subtree(&mut tree.walk(), source, 0, 0);
         if tree.root_node().has_error() {
@@ -151,7 +153,11 @@ struct Builder<'a> {
     source: &'a [u8],
     flat: &'a mut Flat,
     nesting: usize,
+    /// The last child so far of each open ancestor, outermost first; `NONE` where there is none yet.
+    last_children: Vec<u32>,
 }
+
+const NONE: u32 = u32::MAX;
 
 impl Builder<'_> {
     /// Appends the subtree under the cursor. `shift` is added to every position.
@@ -170,9 +176,10 @@ impl Builder<'_> {
             let ts = cursor.node();
             let kind = ts.kind_id();
             let mut flags = self.grammar.flags(kind);
-            let start = (ts.start_byte() as i64 + shift) as u32;
-            let end = (ts.end_byte() as i64 + shift) as u32;
-            let text = &source[ts.start_byte()..ts.end_byte()];
+            let range = ts.start_byte()..ts.end_byte();
+            let start = (range.start as i64 + shift) as u32;
+            let end = (range.end as i64 + shift) as u32;
+            let text = &source[range];
             let mut descend = false;
             if flags & flag::TRIVIA != 0 {
                 if flags & flag::NAMED != 0 {
@@ -194,15 +201,20 @@ impl Builder<'_> {
                     flags = flag::NAMED;
                 }
                 let idx = self.push(kind, flags, start, end, parent);
-                let grafted = flags & flag::TOKEN_TREE != 0
+                let grafted = if flags & flag::TOKEN_TREE != 0
                     && self.grammar.flags(self.flat.node(parent).kind) & flag::TOKEN_TREE_PARENT
                         != 0
-                    && self.graft(text, start, idx);
-                if grafted {
-                    self.close(idx);
+                {
+                    self.graft(text, start, idx)
+                } else {
+                    None
+                };
+                if let Some(last) = grafted {
+                    self.close(idx, Some(last));
                 } else if cursor.goto_first_child() {
                     parent = idx;
                     descend = true;
+                    self.last_children.push(NONE);
                 }
             }
             if descend {
@@ -220,7 +232,8 @@ impl Builder<'_> {
                 depth -= 1;
                 let closed = parent;
                 parent = self.flat.node(closed).parent;
-                self.close(closed);
+                let last = self.last_children.pop().filter(|last| *last != NONE);
+                self.close(closed, last);
             }
         }
     }
@@ -235,24 +248,30 @@ impl Builder<'_> {
             next: idx + 1,
             parent,
         });
+        if let Some(last) = self.last_children.last_mut() {
+            *last = idx;
+        }
         idx
     }
 
-    /// Ends a node: fixes its `next` and drops an optional last separator or terminator.
-    fn close(&mut self, idx: u32) {
+    /// Ends a node whose last child is known: fixes its `next`, drops an optional last separator or
+    /// terminator.
+    fn close(&mut self, idx: u32, last_child: Option<u32>) {
         let len = self.flat.nodes.len() as u32;
         self.flat.nodes[idx as usize].next = len;
-        self.pull_back_end(idx);
+        let Some(last) = last_child else {
+            return;
+        };
+        self.pull_back_end(idx, last);
         if len <= idx + 2 {
             // One child at most: a lone `,` or `;` is what the node is made of.
             return;
         }
-        let droppable = |n: &Node| n.flags() & flag::SEPARATOR != 0 && n.flags() & MISSING == 0;
-        let last = len - 1;
-        let last_node = *self.flat.node(last);
-        if last_node.parent != idx {
+        if last + 1 != len {
             return;
         }
+        let droppable = |n: &Node| n.flags() & flag::SEPARATOR != 0 && n.flags() & MISSING == 0;
+        let last_node = *self.flat.node(last);
         if droppable(&last_node) {
             if !self.is_one_tuple(idx, last) {
                 self.flat.nodes.pop();
@@ -270,19 +289,15 @@ impl Builder<'_> {
 
     /// Ends a node where its last child ends when only blanks follow: some grammars let a line end, or
     /// the layout after it, belong to the node before.
-    fn pull_back_end(&mut self, idx: u32) {
+    fn pull_back_end(&mut self, idx: u32, last: u32) {
         let node = *self.flat.node(idx);
-        if node.next == idx + 1 || self.grammar.flags(node.kind) & (flag::STRING | flag::TEXT) != 0
+        let last_end = self.flat.node(last).end;
+        if last_end >= node.end || self.grammar.flags(node.kind) & (flag::STRING | flag::TEXT) != 0
         {
             return;
         }
-        let mut last = node.next - 1;
-        while self.flat.node(last).parent != idx {
-            last = self.flat.node(last).parent;
-        }
-        let last_end = self.flat.node(last).end;
-        let rest = self.source.get(last_end as usize..node.end as usize);
-        if rest.is_some_and(|r| !r.is_empty() && r.iter().all(u8::is_ascii_whitespace)) {
+        let rest = &self.source[last_end as usize..node.end as usize];
+        if rest.iter().all(u8::is_ascii_whitespace) {
             self.flat.nodes[idx as usize].end = last_end;
         }
     }
@@ -297,8 +312,16 @@ impl Builder<'_> {
                 .any(|c| self.flat.node(c).flags() & flag::SEPARATOR != 0)
     }
 
-    /// Parses the content of a token list again as code; true when its nodes were appended below `idx`.
-    fn graft(&mut self, text: &[u8], start: u32, idx: u32) -> bool {
+    /// Parses the content of a token list again as code and appends its nodes below `idx`; gives the
+    /// last child, `None` when the content is no code.
+    fn graft(&mut self, text: &[u8], start: u32, idx: u32) -> Option<u32> {
+        self.last_children.push(NONE);
+        let appended = self.graft_children(text, start, idx);
+        let last = self.last_children.pop();
+        last.filter(|_| appended)
+    }
+
+    fn graft_children(&mut self, text: &[u8], start: u32, idx: u32) -> bool {
         let Some(tokens) = &self.grammar.row.syntax.token_tree else {
             return false;
         };

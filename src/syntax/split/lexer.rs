@@ -101,6 +101,15 @@ impl<'a> Lexer<'a> {
         }
     }
 
+    /// Reads only a part of the source, as if a bracket had been opened before it.
+    pub fn within(source: &'a [u8], part: std::ops::Range<usize>, dialect: Dialect) -> Lexer<'a> {
+        let mut lexer = Lexer::new(&source[..part.end], dialect);
+        lexer.at = part.start;
+        lexer.last.start = part.start;
+        lexer.last.end = part.start;
+        lexer
+    }
+
     pub fn depth(&self) -> usize {
         self.open.len()
     }

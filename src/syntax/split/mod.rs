@@ -7,6 +7,7 @@
 
 mod braces;
 mod c;
+mod content;
 mod ecma;
 mod go;
 mod lexer;
@@ -17,6 +18,7 @@ mod rust;
 
 use std::ops::Range;
 
+pub use content::{Content, content};
 pub use plan::{Plan, Shape, plan, plan_around};
 
 /// What leaving a unit out means for the rest of the tree.

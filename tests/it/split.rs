@@ -201,6 +201,7 @@ fn fixtures_are_whole_and_have_units_of_each_kind() {
     }
 }
 
+// R43, R52: what a search leaves out changes nothing in what it sees.
 #[test]
 fn any_one_or_two_units_can_be_left_out() {
     for case in cases() {
@@ -253,6 +254,7 @@ fn line_endings_of_two_bytes_change_nothing() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(48) })]
 
+    // R43, R52: as above, for any set of units.
     #[test]
     fn any_set_of_units_can_be_left_out(seed in prop::collection::vec(any::<bool>(), 160)) {
         for case in cases() {
@@ -267,6 +269,7 @@ proptest! {
         }
     }
 
+    // R43, D15: no match is lost in silence.
     #[test]
     fn a_plan_keeps_every_occurrence_and_the_tree_around_it(at in any::<prop::sample::Index>()) {
         for case in cases() {
@@ -328,6 +331,7 @@ proptest! {
         }
     }
 
+    // R52: spacing, wrapping and comments never hide a match.
     #[test]
     fn a_run_is_found_whatever_trivia_stands_between_its_tokens(
         tokens in prop::collection::vec(prop::sample::select(&["name", "x", "(", ")", "==", "/", ".", "if"][..]), 1..6),
@@ -399,6 +403,40 @@ fn attributes_comments_and_clauses_stay_with_their_unit() {
               Item x = 1;
               Item m() { return 1 }
             Item if (a) b()|else c()
+        "#]],
+    );
+}
+
+#[test]
+fn braces_and_signs_in_headers_are_no_bodies() {
+    outline(
+        "dart",
+        "class A {\n  void operator []=(int i, int v) { x; }\n  A() : a = {}, b = 1 { c(); }\n  int y = 1;\n}\n",
+        expect![[r#"
+            Container class A {|  void operator []=(int i, int v)
+              Item void operator []=(int i, int v) { x; }
+              Item A() : a = {}, b = 1 { c(); }
+              Item int y = 1;
+        "#]],
+    );
+    outline(
+        "rust",
+        "impl A<{ 1 }, { 2 }> for B where C: D, { fn m() {} }\nfn f() -> E<{ 3 }> { g() }\n",
+        expect![[r#"
+            Container impl A<{ 1 }, { 2 }> for B where C: D, { fn
+              Item fn m() {}
+            Item fn f() -> E<{ 3 }> { g() }
+        "#]],
+    );
+    #[cfg(feature = "all-languages")]
+    outline(
+        "typescript",
+        "class G extends H<{ a: 1 }> { m() {} }\nfunction f(): { a: 1 } { return x }\nlet b = 1\n",
+        expect![[r#"
+            Container class G extends H<{ a: 1 }> { m() {} }
+              Item m() {}
+            Item function f(): { a: 1 } { return x }
+            Item let b = 1
         "#]],
     );
 }

@@ -1,3 +1,4 @@
 //! One test binary.
 
 mod split;
+mod split_plan;

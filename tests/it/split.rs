@@ -308,6 +308,13 @@ proptest! {
             }
         }
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(512)
+    })]
 
     #[test]
     fn no_input_makes_a_splitter_panic(

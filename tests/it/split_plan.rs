@@ -117,6 +117,8 @@ fn unclear_sources_are_not_cut() {
         ("typescript", "{} /a/.test(b)"),
         ("tsx", "const x = <a href={y}>text"),
         ("java", "class A { String s = \"\n\"; }"),
+        ("typescript", "a() // it's\rb()\n"),
+        ("typescript", "a() // it's\u{2028}b()\n"),
         ("go", "x := 1\n"),
         ("go", "func f() { `raw }"),
         ("c", "#if A\nint f() {\n#else\nint g() {\n#endif\n}\n"),

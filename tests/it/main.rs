@@ -13,3 +13,4 @@ mod syntax_cases;
 mod syntax_samples;
 mod tidy;
 mod workspace;
+mod split_plan;

@@ -283,7 +283,7 @@ fn mentioned(row: &Language) -> Vec<(&'static str, &'static str, Option<bool>)> 
     add("lists", syntax.lists, named);
     add("declarators", syntax.declarators, named);
     add("strings", syntax.strings, named);
-    add("attached", syntax.attached, named);
+    add("attached", syntax.attached, None);
     add("tuples", syntax.tuples, None);
     add("text", syntax.text, named);
     add("loose", syntax.loose, named);

@@ -276,6 +276,58 @@ fn scripts_are_recognised_by_their_first_line() {
     assert!(languages::by_shebang(b"#!/bin/\xff\n").is_none());
 }
 
+#[cfg(feature = "all-languages")]
+#[test]
+fn the_usual_names_find_their_language() {
+    // D9: what people write, fixed here apart from the table.
+    for (name, id) in [
+        ("sh", "bash"),
+        ("c++", "cpp"),
+        ("cs", "csharp"),
+        ("ex", "elixir"),
+        ("golang", "go"),
+        ("hs", "haskell"),
+        ("tf", "hcl"),
+        ("js", "javascript"),
+        ("kt", "kotlin"),
+        ("py", "python"),
+        ("rb", "ruby"),
+        ("rs", "rust"),
+        ("sol", "solidity"),
+        ("ts", "typescript"),
+        ("YML", "yaml"),
+    ] {
+        let found = languages::by_name(name).map(|l| l.id);
+        assert_eq!(found, Some(id), "{name}");
+    }
+    for (path, id) in [
+        ("PKGBUILD", "bash"),
+        ("home/.bashrc", "bash"),
+        ("a.test.tsx", "tsx"),
+        ("types.d.ts", "typescript"),
+        ("Cargo.lock", "toml"),
+        ("infra/main.tf", "hcl"),
+        ("mix.exs", "elixir"),
+        ("x.yml", "yaml"),
+        ("page.HTM", "html"),
+    ] {
+        let found = languages::by_path(Path::new(path)).map(|l| l.id);
+        assert_eq!(found, Some(id), "{path}");
+    }
+    for (line, id) in [
+        ("#!/bin/sh", "bash"),
+        ("#!/bin/bash -e", "bash"),
+        ("#!/usr/bin/env python3", "python"),
+        ("#!/usr/bin/python3.12", "python"),
+        ("#!/usr/bin/env -S node --no-warnings", "javascript"),
+        ("#!/usr/bin/ruby", "ruby"),
+        ("#!/usr/bin/lua5.4", "lua"),
+    ] {
+        let found = languages::by_shebang(line.as_bytes()).map(|l| l.id);
+        assert_eq!(found, Some(id), "{line}");
+    }
+}
+
 /// The languages whose rows are built on one another: most rows stand alone.
 fn family(row: &'static Language) -> &'static [&'static str] {
     const SCRIPTS: &[&str] = &["javascript", "jsx", "typescript", "tsx"];

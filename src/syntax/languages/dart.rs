@@ -49,6 +49,18 @@ const SYNTAX: Syntax = Syntax {
         "throw", "try", "typedef", "var", "void", "while", "with",
     ],
     reserved_kinds: &["identifier", "type_identifier"],
+    // Built-in identifiers that stand for a type here are the words of another construct.
+    never: &[
+        ("type_identifier", "typedef", ""),
+        ("type_identifier", "static", ""),
+        ("type_identifier", "factory", ""),
+        ("type_identifier", "abstract", ""),
+        ("type_identifier", "mixin", ""),
+        ("type_identifier", "extension", ""),
+        ("type_identifier", "library", ""),
+        ("type_identifier", "part", ""),
+        ("type_identifier", "external", ""),
+    ],
     parentheses: Some(("(", ")")),
     ..PLAIN
 };

@@ -51,6 +51,7 @@ const SYNTAX: Syntax = Syntax {
     reserved_kinds: &["identifier", "type_identifier"],
     // Built-in identifiers that stand for a type here are the words of another construct.
     never: &[
+        ("local_function_declaration", "annotation", ""),
         ("type_identifier", "typedef", ""),
         ("type_identifier", "static", ""),
         ("type_identifier", "factory", ""),

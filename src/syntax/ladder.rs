@@ -586,7 +586,11 @@ fn find_roots(grammar: &Grammar, placed: &mut Placed, rung: &Rung) -> Result<(),
             return Err("two nodes side by side on one line are no statements".to_owned());
         }
     }
-    for root in &roots {
+    // What is attached to the node after it is judged by that node.
+    let last = *roots.last().expect("a sequence has roots");
+    let attached = |idx: u32| flat.node(idx).flags() & flag::ATTACHED != 0;
+    let judged = roots.iter().filter(|r| !attached(**r) || attached(last));
+    for root in judged {
         if flat.node(*root).flags() & flag::NAMED != 0 {
             accepts(grammar, rung, flat, *root)?;
         }
@@ -605,13 +609,19 @@ fn nonsense(grammar: &Grammar, placed: &Placed) -> Option<String> {
     let (first, last) = (*placed.roots.first()?, *placed.roots.last()?);
     (first..flat.node(last).next).find_map(|idx| {
         let node = flat.node(idx);
-        let pair = (
-            grammar.kind_name(flat.node(node.parent).kind),
-            grammar.kind_name(node.kind),
-        );
+        let parent = grammar.kind_name(flat.node(node.parent).kind);
+        let kind = grammar.kind_name(node.kind);
         let inside = flat.node(node.parent).start as usize >= placed.fragment.start;
-        (inside && never.contains(&pair))
-            .then(|| format!("a {} is no part of a {}", pair.1, pair.0))
+        let has_leaf = |text: &str| {
+            (node.parent + 1..idx).any(|i| {
+                let n = flat.node(i);
+                flat.is_leaf(i) && &placed.text[n.start as usize..n.end as usize] == text
+            })
+        };
+        let refused = never.iter().any(|(outer, inner, unless)| {
+            *outer == parent && *inner == kind && (unless.is_empty() || !has_leaf(unless))
+        });
+        (inside && refused).then(|| format!("a {kind} is no part of this {parent}"))
     })
 }
 

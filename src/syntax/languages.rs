@@ -136,8 +136,9 @@ pub struct Syntax {
     /// Keywords that the grammar reads as identifiers where the keyword does not fit: a reading with
     /// one of them as an identifier is refused.
     pub reserved: &'static [&'static str],
-    /// Pairs of a kind and a kind of child that make no sense together: such a reading is refused.
-    pub never: &'static [(&'static str, &'static str)],
+    /// A kind and a kind of child that make no sense together, unless a leaf of the parent before that
+    /// child has the text of the third element (empty: always): such a reading is refused.
+    pub never: &'static [(&'static str, &'static str, &'static str)],
     /// Kinds that hold exactly one node in brackets: a run alone in them is a list of another kind, which
     /// the form `{},` spells.
     pub singles: &'static [&'static str],

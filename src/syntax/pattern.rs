@@ -509,6 +509,11 @@ fn spine(grammar: &Grammar, placed: &Placed) -> Spine {
         let Some(last) = children.last().copied() else {
             break;
         };
+        // A closing token that is no node of the tree: the node itself says where it ends.
+        let own_end = (flat.node(idx).end as usize).min(placed.fragment.end);
+        if (flat.node(last).end as usize) < placed.text[..own_end].trim_end().len() {
+            break;
+        }
         let supplied = flat.node(last).start as usize >= placed.fragment.end;
         if supplied && children.len() >= 2 {
             levels.push(SpineStep::BeforeTerminator);

@@ -10,5 +10,6 @@ mod files_support;
 mod split;
 mod staging;
 mod syntax_cases;
+mod syntax_samples;
 mod tidy;
 mod workspace;

@@ -61,7 +61,7 @@ const SYNTAX: Syntax = Syntax {
     trivia: &["line_continuation"],
     lists: &["block", "with_clause", "lambda_parameters"],
     declarators: &["as_pattern", "with_item", "wildcard_import"],
-    never: &[("type", "as_pattern")],
+    never: &[("type", "as_pattern", "")],
     singles: &["parenthesized_expression"],
     loose: &["module", "block"],
     reserved: &[

@@ -103,7 +103,7 @@ const SYNTAX: Syntax = Syntax {
         "field_identifier",
         "namespace_identifier",
     ],
-    never: &[("field_declaration", "parenthesized_declarator")],
+    never: &[("field_declaration", "parenthesized_declarator", "")],
     parentheses: Some(("(", ")")),
     ..PLAIN
 };

@@ -129,7 +129,7 @@ const SYNTAX: Syntax = Syntax {
         "void",
         "while",
     ],
-    never: &[("lambda_expression", "initializer_expression")],
+    never: &[("lambda_expression", "initializer_expression", "")],
     parentheses: Some(("(", ")")),
     ..PLAIN
 };

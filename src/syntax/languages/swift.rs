@@ -103,8 +103,8 @@ const SYNTAX: Syntax = Syntax {
     reserved_kinds: &["simple_identifier", "type_identifier"],
     // Only members and declarations at the top level carry attributes in `modifiers`.
     never: &[
-        ("property_declaration", "attribute"),
-        ("value_argument", "type_modifiers"),
+        ("property_declaration", "attribute", ""),
+        ("value_argument", "type_modifiers", ""),
     ],
     parentheses: Some(("(", ")")),
     ..PLAIN

@@ -92,7 +92,6 @@ pub(super) const FAMILY: Syntax = Syntax {
     strings: &["string", "template_string", "regex"],
     attached: &["decorator"],
     text: &["jsx_text"],
-    words: &[],
     // `key: value` is a member of an object far more often than a label before an expression.
     never: &[("labeled_statement", "expression_statement", "")],
     loose: &["class_body", "interface_body", "object_type"],

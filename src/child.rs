@@ -287,6 +287,17 @@ impl Table {
     }
 }
 
+impl Drop for Table {
+    fn drop(&mut self) {
+        // A child that hung in the kernel beyond the patience of its handle is still in charge.
+        if !self.live.is_empty()
+            && let Some(watcher) = self.watcher.take()
+        {
+            watcher.abandon();
+        }
+    }
+}
+
 impl Child {
     /// Returns the process number, which is also that of the group, and of the session if it leads one.
     pub fn pid(&self) -> u32 {
@@ -413,5 +424,30 @@ fn before_exec(command: &mut Command, isolation: Isolation, record: Option<(Arc<
             }
             Ok(())
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_still_in_charge_at_the_end_is_left_to_the_watcher() {
+        let processes = Processes::new(Watch::Shell);
+        let mut hanging = Program::new("/bin/sleep", "/", Env::new())
+            .args(["600"])
+            .command();
+        let mut hanging = hanging.spawn().expect("spawn");
+        let adopted = processes.adopt(hanging.id()).expect("it lives");
+        // As if the kernel had not let it end: the record stays, and the last handle goes.
+        let table = std::mem::take(&mut *processes.lock());
+        assert_eq!(table.live.len(), 1);
+        drop(table);
+        assert!(
+            tree::await_end_of(hanging.id(), Duration::from_secs(20)),
+            "it lives on"
+        );
+        hanging.wait().expect("it has ended");
+        drop(adopted);
     }
 }

@@ -11,7 +11,7 @@ mod observers;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -21,9 +21,9 @@ pub use crate::run::observers::{AfterWrite, Observers};
 
 use crate::cancel::Cancel;
 use crate::files::WriteObserver;
-use crate::registry::{Registered, Registry};
+use crate::registry::{Registered, Registry, Unavailable};
 use crate::run::observers::Recorder;
-use crate::tool::{Bridge, Call, Chain, ErrorKind, Output, ToolError};
+use crate::tool::{Bridge, Call, Chain, ErrorKind, Output, ToolError, ToolSpec};
 
 /// How long the end of a run waits for its calls. An evaluated cell has 5 s of grace after an interrupt
 /// (D23); the rest is for ending its processes.
@@ -142,21 +142,31 @@ impl Run {
         self.handle.calls()
     }
 
-    /// Returns a copy of the registry as it is now.
-    pub fn registry(&self) -> Registry {
-        self.handle.registry()
+    /// Returns what is registered now, sorted by name.
+    pub fn specs(&self) -> Vec<ToolSpec> {
+        self.handle.specs()
+    }
+
+    /// Returns what is not registered and why, sorted by name.
+    pub fn unavailable(&self) -> Vec<Unavailable> {
+        self.handle.unavailable()
     }
 
     /// Changes the registry while the run goes on; calls under way keep the tool that they found.
     pub fn update_registry<R>(&self, change: impl FnOnce(&mut Registry) -> R) -> R {
-        change(
-            &mut self
-                .handle
-                .0
-                .registry
-                .write()
-                .unwrap_or_else(PoisonError::into_inner),
-        )
+        let mut registry = self
+            .handle
+            .0
+            .registry
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        let mut changed = registry.clone();
+        let res = change(&mut changed);
+        let before = std::mem::replace(&mut *registry, changed);
+        drop(registry);
+        // What was removed is dropped without the lock, because that may end its processes.
+        drop(before);
+        res
     }
 }
 
@@ -194,13 +204,19 @@ impl RunHandle {
             .collect()
     }
 
-    /// Returns a copy of the registry as it is now.
-    pub fn registry(&self) -> Registry {
+    /// Returns what is registered now, sorted by name.
+    pub fn specs(&self) -> Vec<ToolSpec> {
         self.0
-            .registry
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+            .read_registry()
+            .specs()
+            .into_iter()
+            .cloned()
+            .collect()
+    }
+
+    /// Returns what is not registered and why, sorted by name.
+    pub fn unavailable(&self) -> Vec<Unavailable> {
+        self.0.read_registry().unavailable()
     }
 }
 
@@ -283,11 +299,10 @@ impl Gate {
         cancel: Cancel,
         approved: bool,
     ) -> Result<Output, ToolError> {
-        let tool = self
-            .registry
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .lookup(name)?;
+        if self.lock_calls().closed {
+            return Err(ended());
+        }
+        let tool = self.read_registry().lookup(name)?;
         let args = tool.normalise(args)?;
         let run = tool.prepare(&args)?;
         let chain = self.nest(outer, &tool)?;
@@ -377,7 +392,7 @@ impl Gate {
     fn begin(&self, chain: Chain, cancel: Cancel) -> Result<Ticket<'_>, ToolError> {
         let mut calls = self.lock_calls();
         if calls.closed {
-            return Err(ToolError::new(ErrorKind::Cancelled, "the run has ended"));
+            return Err(ended());
         }
         calls.last_id += 1;
         let id = calls.last_id;
@@ -430,6 +445,10 @@ impl Gate {
         drop(tools);
     }
 
+    fn read_registry(&self) -> RwLockReadGuard<'_, Registry> {
+        self.registry.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn lock_calls(&self) -> MutexGuard<'_, Calls> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -473,6 +492,10 @@ fn guard(
         );
         Err(ToolError::new(ErrorKind::Internal, message))
     })
+}
+
+fn ended() -> ToolError {
+    ToolError::new(ErrorKind::Cancelled, "the run has ended")
 }
 
 /// A tool that was stopped often fails in the words of what was stopped; the caller asked for the stop.

@@ -194,6 +194,15 @@ fn await_end(mut members: Vec<OwnedFd>, timeout: Duration) {
     }
 }
 
+/// Waits until a process has ended, or the timeout; tells whether it has.
+#[cfg(test)]
+pub(crate) fn await_end_of(number: u32, timeout: Duration) -> bool {
+    let Some(pid) = pid(number) else { return true };
+    let descriptor = pidfd_open(pid, PidfdFlags::empty()).ok();
+    await_end(descriptor.into_iter().collect(), timeout);
+    read_row(pid.as_raw_nonzero().get()).is_none_or(|row| !row.alive)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -144,6 +144,7 @@ pub(crate) struct Watcher {
     /// Kept so that a child that writes its record never meets a broken pipe, whose signal would end it
     /// before its exec. It does not keep the watcher from seeing the end: that comes from the other side.
     _reader: PipeReader,
+    abandoned: bool,
 }
 
 impl Watcher {
@@ -170,7 +171,13 @@ impl Watcher {
             process,
             records: Arc::new(OwnedFd::from(writer)),
             _reader: reader,
+            abandoned: false,
         })
+    }
+
+    /// Lets go of a watcher that still has work: it ends what is recorded as soon as the pipe closes.
+    pub(crate) fn abandon(mut self) {
+        self.abandoned = true;
     }
 
     pub(crate) fn is_alive(&mut self) -> bool {
@@ -200,9 +207,11 @@ impl Watcher {
 
 impl Drop for Watcher {
     fn drop(&mut self) {
-        // Every handle to a child holds the table that owns the watcher, so nothing is in charge any more.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        // Nothing is in charge any more, so there is nothing to wait for; see `abandon`.
+        if !self.abandoned {
+            let _ = self.process.kill();
+            let _ = self.process.wait();
+        }
     }
 }
 
@@ -325,6 +334,48 @@ mod tests {
             tree::start_time(rustix::process::getpid())
         );
         assert!(own_start_time().is_some_and(|start| start > 0));
+    }
+
+    /// Hands three victims to a watcher and lets the host go; tells which of them it killed.
+    fn killed_by(watch: &Watch) -> [bool; 3] {
+        let mut victims = [(), (), ()].map(|()| {
+            let mut command = Program::new("/bin/sleep", "/", Env::new())
+                .args(["600"])
+                .command();
+            command.spawn().expect("spawn")
+        });
+        let mut watcher = Watcher::start(watch).expect("a watcher");
+        for (id, victim) in (1..).zip(&victims) {
+            let pid = tree::pid(victim.id()).expect("a number");
+            let start = tree::start_time(pid).expect("it lives");
+            let start = if id == 2 { start + 1 } else { start };
+            let root = Root {
+                pid,
+                start,
+                pinned: false,
+            };
+            watcher.record(id, root).expect("the watcher reads");
+        }
+        watcher.forget(3).expect("the watcher reads");
+        // Closes the only writing end, as the death of the host does.
+        let (_, other) = io::pipe().expect("a pipe");
+        watcher.records = Arc::new(OwnedFd::from(other));
+        watcher.process.wait().expect("the watcher ends");
+        // The kill has been sent; the first victim may still be about to end.
+        let _ = tree::await_end_of(victims[0].id(), Duration::from_secs(20));
+        let res = victims
+            .each_mut()
+            .map(|victim| matches!(victim.try_wait(), Ok(Some(_))));
+        for victim in &mut victims {
+            let _ = victim.kill();
+            let _ = victim.wait();
+        }
+        res
+    }
+
+    #[test]
+    fn the_shell_spares_reused_numbers_and_what_the_host_ended_itself() {
+        assert_eq!(killed_by(&Watch::Shell), [true, false, false]);
     }
 
     #[test]

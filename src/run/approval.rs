@@ -3,6 +3,8 @@
 //! The port carries what a card needs: the tool, its arguments and where the call comes from. A refusal is
 //! the default of everything that cannot ask (D37). Policy lives behind the port, never in the gate.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::cancel::Cancel;
@@ -50,6 +52,12 @@ impl AutoApprove {
 impl Default for AutoApprove {
     fn default() -> Self {
         Self::up_to(Tier::Read)
+    }
+}
+
+impl<A: Approver + ?Sized> Approver for Arc<A> {
+    fn approve(&self, request: &ApprovalRequest<'_>) -> Approval {
+        (**self).approve(request)
     }
 }
 

@@ -184,6 +184,7 @@ impl Searcher<'_> {
             pattern = &compiled.pattern;
         }
         let template = Template::new(&rewrite.template, pattern, grammar).map_err(unbound)?;
+        let near = scan.near;
         let mut matched = scan.found;
         matched.dedup();
         let identity = rewrite.template.trim() == query.pattern.trim();
@@ -251,7 +252,7 @@ impl Searcher<'_> {
         skipped.sort();
         report.files_skipped = skipped;
         if matched.is_empty() {
-            report.hint = hint::explain(self, grammar, query, pattern, &target.files, cancel);
+            report.hint = hint::explain(grammar, query, pattern, &near, cancel);
         }
         Ok(Rewritten { report, files })
     }

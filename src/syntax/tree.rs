@@ -164,7 +164,8 @@ impl Builder<'_> {
     ) {
         // The open ancestors are found through `parent`, so no stack is needed.
         let mut parent = parent;
-        let top_depth = cursor.depth();
+        // Counted here: the cursor would walk up its own stack to answer.
+        let mut depth = 0usize;
         loop {
             let ts = cursor.node();
             let kind = ts.kind_id();
@@ -205,16 +206,18 @@ impl Builder<'_> {
                 }
             }
             if descend {
+                depth += 1;
                 continue;
             }
             loop {
-                if cursor.depth() == top_depth {
+                if depth == 0 {
                     return;
                 }
                 if cursor.goto_next_sibling() {
                     break;
                 }
                 cursor.goto_parent();
+                depth -= 1;
                 let closed = parent;
                 parent = self.flat.node(closed).parent;
                 self.close(closed);

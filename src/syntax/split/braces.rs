@@ -156,7 +156,7 @@ fn annotations(lexer: &mut Lexer<'_>, first: Token) -> Option<Token> {
                     token = lexer.next()?;
                     break;
                 }
-                b'<' => return None,
+                b'<' if lexer.dialect == Dialect::Dart => return None,
                 _ => break,
             }
         }
@@ -190,7 +190,8 @@ impl State<'_> {
             }
             _ => {
                 self.operator |= lexer.is_word(token, "operator");
-                self.assigned |= lexer.is_one_of(token, self.grammar.assigning);
+                // Before the parameters of a Java method the same word is a modifier.
+                self.assigned |= self.parameters && lexer.is_one_of(token, self.grammar.assigning);
             }
         }
     }

@@ -21,7 +21,7 @@ pub(super) fn split(source: &[u8]) -> Option<Units> {
                 while lexer.peek_mark()? == b';' {
                     end = lexer.next()?.end;
                 }
-                units.close(idx, end);
+                units.close(idx, whole_lines(&lexer, first.lead, end));
             }
             _ => return None,
         }
@@ -35,14 +35,16 @@ fn directive(
     token: Token,
 ) -> Option<()> {
     let name = lexer.text(token)[1..].trim_ascii_start();
-    // The nodes of most directives hold the line break that ends them.
-    let line_end = (token.end + 1).min(lexer.source.len());
+    let line_end = whole_lines(lexer, token.lead, token.end);
     if name.starts_with(b"if") {
         let idx = units.open(token.lead, UnitKind::Container);
         conditionals.push(idx);
     } else if name.starts_with(b"endif") {
         let idx = conditionals.pop()?;
-        units.close(idx, token.end);
+        units.close(
+            idx,
+            whole_lines(lexer, units.list[idx].range.start, token.end),
+        );
         // The lines of the other branches stand between the members, so the header is everything.
         let end = units.list[idx].range.end;
         units.make_container(idx, end);
@@ -51,6 +53,21 @@ fn directive(
         units.close(idx, line_end);
     }
     Some(())
+}
+
+/// Takes the blank lines after a unit into it when it begins a line.
+///
+/// The node of a directive holds the line breaks that follow it, so none may be added to them.
+fn whole_lines(lexer: &Lexer<'_>, start: usize, end: usize) -> usize {
+    let source = lexer.source;
+    let line_start = memchr::memrchr(b'\n', &source[..start]).map_or(0, |at| at + 1);
+    if source[line_start..start].iter().any(|&byte| byte > b' ') {
+        return end;
+    }
+    let rest = &source[end..];
+    let len = rest.iter().position(|&byte| byte > b' ');
+    let blank = &rest[..len.unwrap_or(rest.len())];
+    end + memchr::memrchr(b'\n', blank).map_or(0, |at| at + 1)
 }
 
 fn declaration(lexer: &mut Lexer<'_>, units: &mut Units, first: Token) -> Option<usize> {

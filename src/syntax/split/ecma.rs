@@ -265,6 +265,13 @@ impl Statement {
         if !self.may_begin(lexer, next) {
             return false;
         }
+        // The grammar ends a statement without a semicolon behind the comment on its line or
+        // before it, depending on the comments of the lines after that.
+        let between = &lexer.source[before.end..next.lead];
+        let comment_on_line = next.lead < next.start && memchr::memchr(b'\n', between).is_none();
+        if comment_on_line && lexer.mark(before) != b';' {
+            return false;
+        }
         match before.kind {
             Kind::Close if lexer.mark(before) == b'}' => self.bodied || next.line_break,
             Kind::Close | Kind::Literal => next.line_break && !self.control,

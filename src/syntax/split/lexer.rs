@@ -265,7 +265,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Steps over a comment and tells whether a line ends in it.
-    fn comment(&mut self) -> Option<bool> {
+    pub fn comment(&mut self) -> Option<bool> {
         let rest = &self.source[self.at..];
         if rest[1] == b'/' {
             let mut end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
@@ -409,31 +409,15 @@ impl<'a> Lexer<'a> {
         if self.byte(token.start) != b'{' {
             return false;
         }
-        match self.dialect {
-            // An expression may end before the brace of a struct literal as before a block.
-            Dialect::Rust => return false,
-            Dialect::Dart => {
-                let sync = self.is_one_of(before, &["async", "sync"]);
-                let star =
-                    self.mark(before) == b'*' && (self.source[..before.start].ends_with(b"sync"));
-                if sync || star {
-                    return true;
-                }
-            }
-            Dialect::TypeScript | Dialect::Jsx => {
-                let arrow = self.mark(before) == b'>' && self.byte(before.start - 1) == b'=';
-                if arrow || self.is_word(before, "catch") {
-                    return true;
-                }
-            }
-            Dialect::Java => {
-                if self.mark(before) == b'>' && self.byte(before.start - 1) == b'-' {
-                    return true;
-                }
-            }
-            Dialect::Go | Dialect::C => {}
+        // Elsewhere the grammar takes an empty pair for the same node, whatever stood in it. In Dart
+        // the braces of parameters, enums and switches may not be empty.
+        if self.dialect != Dialect::Dart {
+            return true;
         }
-        (self.mark(before) == b')' && self.closed != Head::Switch)
+        let sync = self.is_one_of(before, &["async", "sync"]);
+        let star = self.mark(before) == b'*' && self.source[..before.start].ends_with(b"sync");
+        sync || star
+            || (self.mark(before) == b')' && self.closed != Head::Switch)
             || self.is_one_of(before, &["else", "try", "finally", "do"])
     }
 }

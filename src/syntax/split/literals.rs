@@ -316,8 +316,9 @@ impl Lexer<'_> {
                 self.at += len + 1;
                 depth -= 1;
             } else {
+                let name = self.at;
                 self.at = self.tag_name_end();
-                if depth == 0 && self.begins_type_parameters() {
+                if depth == 0 && self.begins_type_parameters(name) {
                     self.at = start + 1;
                     return Some(Kind::Punct);
                 }
@@ -346,18 +347,31 @@ impl Lexer<'_> {
         self.at + len.unwrap_or(rest.len())
     }
 
-    fn begins_type_parameters(&self) -> bool {
+    /// Tells type parameters from a tag, after the name that starts at the offset.
+    fn begins_type_parameters(&self, name: usize) -> bool {
         let rest = self.source[self.at..].trim_ascii_start();
-        let extends = rest.strip_prefix(b"extends");
-        let is_bound =
-            extends.is_some_and(|rest| rest.first().is_some_and(|byte| byte.is_ascii_whitespace()));
-        rest.starts_with(b",") || is_bound
+        if let Some(rest) = rest.strip_prefix(b"extends") {
+            return rest.first().is_some_and(u8::is_ascii_whitespace);
+        }
+        match rest.first() {
+            Some(b',' | b'=') => true,
+            // `<T>(x: T) => T` as a type: an element would have to be closed.
+            Some(b'>') if self.at > name => {
+                let close = [b"</", &self.source[name..self.at]].concat();
+                memchr::memmem::find(rest, &close).is_none()
+            }
+            _ => false,
+        }
     }
 
     /// Steps over the rest of an opening tag; tells whether the element has children to come.
     fn attributes(&mut self) -> Option<bool> {
+        self.type_arguments()?;
         loop {
             match self.byte(self.at) {
+                b'/' if matches!(self.byte(self.at + 1), b'/' | b'*') => {
+                    self.comment()?;
+                }
                 b'>' => {
                     self.at += 1;
                     return Some(true);
@@ -375,6 +389,26 @@ impl Lexer<'_> {
                 byte if CLASS[byte as usize] == Class::Word => self.at = self.word_end(self.at),
                 _ => return None,
             }
+        }
+    }
+
+    /// Steps over plain type arguments right after the name of a tag.
+    fn type_arguments(&mut self) -> Option<()> {
+        let mut depth = 0;
+        loop {
+            match self.byte(self.at) {
+                b'<' => depth += 1,
+                b'>' if depth > 0 => depth -= 1,
+                _ if depth == 0 => return Some(()),
+                quote @ (b'"' | b'\'') => {
+                    self.on_one_line(quote)?;
+                    continue;
+                }
+                b'|' | b'&' | b'.' | b'[' | b']' | b',' | b' ' | b'\n' => {}
+                byte if CLASS[byte as usize] == Class::Word => {}
+                _ => return None,
+            }
+            self.at += 1;
         }
     }
 }

@@ -71,13 +71,19 @@ fn item(
     if let End::Call = end {
         return call(lexer);
     }
+    // A brace inside type arguments or after a default is a constant, not a body.
+    let mut angles = 0_usize;
     loop {
         let token = lexer.next()?;
         match (token.kind, lexer.mark(token)) {
             (Kind::End | Kind::Close, _) => return None,
             (_, b';') => return Some(token.end),
+            (_, b'<') => angles += 1,
+            (_, b'>') if !matches!(lexer.byte(token.start - 1), b'-' | b'=') => {
+                angles = angles.saturating_sub(1);
+            }
             (Kind::Open, b'{') => {
-                let in_type = matches!(lexer.mark(before), b'<' | b'=');
+                let in_type = angles > 0 || lexer.mark(before) == b'=';
                 match end {
                     End::Semicolon | End::Call => {}
                     End::Body | End::Items if in_type => {}
@@ -86,12 +92,12 @@ fn item(
                         items(lexer, units, level + 1)?;
                         return Some(lexer.last.end);
                     }
-                    End::Body | End::Items => return Some(lexer.plain_group()?.end),
+                    End::Body | End::Items => return Some(lexer.group(before, units)?.end),
                 }
-                lexer.plain_group()?;
+                lexer.group(before, units)?;
             }
             (Kind::Open, _) => {
-                lexer.plain_group()?;
+                lexer.group(before, units)?;
             }
             _ => {}
         }
@@ -113,7 +119,7 @@ fn head(lexer: &mut Lexer<'_>, first: Token) -> Option<End> {
         }
         let next = lexer.peek()?;
         let end = match lexer.text(token) {
-            b"pub" | b"crate" => {
+            b"pub" => {
                 if lexer.mark(next) == b'(' {
                     lexer.next()?;
                     lexer.plain_group()?;

@@ -201,7 +201,7 @@ fn a_dropped_run_cancels_its_calls_and_drops_its_tools() {
         "the tool is gone although a handle lives"
     );
     let late = handle.dispatch("open", json!({"id": 1}), CallOptions::new());
-    assert!(late.is_err());
+    check_error(late, expect!["cancelled: the run has ended"]);
 }
 
 #[test]

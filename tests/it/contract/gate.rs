@@ -333,7 +333,9 @@ fn tools_join_and_leave_a_running_run() {
     run.update_registry(|registry| registry.insert_dynamic(spec("late", Tier::Read), nothing))
         .expect("new");
     assert!(call(&run, "late", json!({})).is_ok());
+    assert_eq!(run.specs().len(), 1);
     assert!(run.update_registry(|registry| registry.remove("late", "vibe mode is off")));
+    assert_eq!((run.specs().len(), run.unavailable().len()), (0, 1));
     check_error(
         call(&run, "late", json!({})),
         expect!["unknown_tool: tool 'late' is not registered in this run: vibe mode is off"],

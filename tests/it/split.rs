@@ -1,0 +1,624 @@
+//! Parts of a source that a search leaves out must never change the tree of the parts it keeps.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+use toolbox::syntax::prefilter::{Needles, TokenRun, TriviaStyle};
+use toolbox::syntax::split::{Plan, Shape, UnitKind, Units, plan, plan_around, split};
+use tree_sitter::{Language, Parser, Point, Tree};
+
+struct Case {
+    language: &'static str,
+    grammar: fn() -> Language,
+    source: String,
+}
+
+/// Sources that hold what trips a small lexer; each is free of syntax errors as a whole.
+fn cases() -> Vec<Case> {
+    macro_rules! case {
+        ($language:literal, $grammar:expr, $file:literal) => {
+            Case {
+                language: $language,
+                grammar: || $grammar.into(),
+                source: include_str!(concat!("../../testdata/syntax/split/", $file)).to_owned(),
+            }
+        };
+    }
+    let mut cases = vec![
+        case!("rust", tree_sitter_rust::LANGUAGE, "nasty.rs"),
+        case!("python", tree_sitter_python::LANGUAGE, "nasty.py"),
+        case!("dart", tree_sitter_dart::LANGUAGE, "nasty.dart"),
+        case!("c", tree_sitter_c::LANGUAGE, "nasty.c"),
+        case!("javascript", tree_sitter_javascript::LANGUAGE, "nasty.js"),
+    ];
+    #[cfg(feature = "all-languages")]
+    cases.extend([
+        case!(
+            "typescript",
+            tree_sitter_typescript::LANGUAGE_TYPESCRIPT,
+            "nasty.ts"
+        ),
+        case!("tsx", tree_sitter_typescript::LANGUAGE_TSX, "nasty.tsx"),
+        case!("java", tree_sitter_java::LANGUAGE, "nasty.java"),
+        case!("go", tree_sitter_go::LANGUAGE, "nasty.go"),
+    ]);
+    cases
+}
+
+impl Case {
+    fn units(&self) -> Units {
+        split(self.language, self.source.as_bytes()).expect(self.language)
+    }
+
+    fn parse(&self, ranges: &[Range<usize>]) -> Tree {
+        let point = |at: usize| {
+            let before = &self.source[..at];
+            let column = before.len() - before.rfind('\n').map_or(0, |at| at + 1);
+            Point::new(before.matches('\n').count(), column)
+        };
+        let ranges: Vec<tree_sitter::Range> = ranges
+            .iter()
+            .map(|range| tree_sitter::Range {
+                start_byte: range.start,
+                end_byte: range.end,
+                start_point: point(range.start),
+                end_point: point(range.end),
+            })
+            .collect();
+        let mut parser = Parser::new();
+        parser.set_language(&(self.grammar)()).unwrap();
+        parser.set_included_ranges(&ranges).unwrap();
+        parser.parse(&self.source, None).unwrap()
+    }
+
+    /// Compares the parse without the gaps with the parse of the whole.
+    fn check(&self, full: &Tree, gaps: &[Range<usize>]) {
+        let ranges = complement(gaps, self.source.len());
+        if ranges.is_empty() {
+            return;
+        }
+        let partial = self.parse(&ranges);
+        let gaps_text: Vec<&str> = gaps.iter().map(|gap| &self.source[gap.clone()]).collect();
+        assert!(
+            !partial.root_node().has_error(),
+            "{}: error without {gaps_text:#?}",
+            self.language
+        );
+        let (expected, found) = (rows(full, gaps), rows(&partial, gaps));
+        let differs = expected.iter().zip(&found).find(|(a, b)| a != b);
+        assert!(
+            expected == found,
+            "{}: {differs:?} ({} or {} nodes) without {gaps_text:#?}",
+            self.language,
+            expected.len(),
+            found.len()
+        );
+    }
+
+    /// Leaves out the chosen units, but no member that its container cannot do without.
+    fn gaps(&self, units: &Units, dropped: impl Fn(usize) -> bool) -> Vec<Range<usize>> {
+        let mut gaps: Vec<Range<usize>> = Vec::new();
+        let mut idx = 0;
+        let mut spared = BTreeSet::new();
+        while let Some(unit) = units.list.get(idx) {
+            if dropped(idx) && !spared.contains(&idx) {
+                gaps.push(unit.range.clone());
+                idx += 1 + unit.descendants;
+                continue;
+            }
+            if units.needs_member && unit.kind == UnitKind::Container {
+                let mut children = units.children(idx).map(|(child, _)| child);
+                if children.by_ref().all(&dropped) {
+                    spared.extend(units.children(idx).map(|(child, _)| child).last());
+                }
+            }
+            idx += 1;
+        }
+        gaps
+    }
+}
+
+fn complement(gaps: &[Range<usize>], len: usize) -> Vec<Range<usize>> {
+    let mut ranges = Vec::new();
+    let mut from = 0;
+    for gap in gaps {
+        if gap.start > from {
+            ranges.push(from..gap.start);
+        }
+        from = gap.end;
+    }
+    if from < len {
+        ranges.push(from..len);
+    }
+    ranges
+}
+
+/// Kind, name, range and parent of each node that no gap touches.
+///
+/// A container ends elsewhere once its last member is gone, so Python's blocks and classes and the
+/// branches of C conditionals, which no token of their own closes, are left out of the comparison.
+type Row = (String, bool, Range<usize>, String);
+
+const ENDS_WITH_ITS_CONTENT: &[&str] = &[
+    "block",
+    "class_definition",
+    "decorated_definition",
+    "preproc_elif",
+    "preproc_else",
+];
+
+fn rows(tree: &Tree, gaps: &[Range<usize>]) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let mut cursor = tree.walk();
+    loop {
+        let node = cursor.node();
+        let range = node.byte_range();
+        let touched = gaps
+            .iter()
+            .any(|gap| gap.start < range.end && range.start < gap.end);
+        if let Some(parent) = node.parent()
+            && !touched
+            && !range.is_empty()
+            && !ENDS_WITH_ITS_CONTENT.contains(&node.kind())
+        {
+            // The grammars hang a comment at the edge of a block on the block or on its parent.
+            let parent = match node.is_extra() {
+                true => String::new(),
+                false => parent.kind().to_owned(),
+            };
+            rows.push((node.kind().to_owned(), node.is_named(), range, parent));
+        }
+        if cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return rows;
+            }
+        }
+    }
+}
+
+#[test]
+fn fixtures_are_whole_and_have_units_of_each_kind() {
+    for case in cases() {
+        let full = case.parse(&[]);
+        assert!(
+            !full.root_node().has_error(),
+            "{}: {}",
+            case.language,
+            full.root_node()
+        );
+        let units = case.units();
+        let count = |kind| units.list.iter().filter(|unit| unit.kind == kind).count();
+        assert!(count(UnitKind::Item) >= 8, "{}: {units:#?}", case.language);
+        let has_containers = case.language != "go";
+        assert_eq!(count(UnitKind::Container) > 0, has_containers);
+        let has_blocks = case.language != "python";
+        assert_eq!(count(UnitKind::Block) > 0, has_blocks, "{}", case.language);
+    }
+}
+
+#[test]
+fn any_one_or_two_units_can_be_left_out() {
+    for case in cases() {
+        let full = case.parse(&[]);
+        let units = case.units();
+        for first in 0..units.list.len() {
+            case.check(&full, &case.gaps(&units, |idx| idx == first));
+            for second in first + 1..units.list.len() {
+                if (first + second) % 13 == 0 || second == first + 1 {
+                    case.check(
+                        &full,
+                        &case.gaps(&units, |idx| idx == first || idx == second),
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn any_one_unit_can_be_kept_alone() {
+    for case in cases() {
+        let full = case.parse(&[]);
+        let units = case.units();
+        for kept in 0..units.list.len() {
+            let holds = |idx: usize| idx <= kept && kept <= idx + units.list[idx].descendants;
+            let inside = |idx: usize| kept <= idx && idx <= kept + units.list[kept].descendants;
+            let gaps = case.gaps(&units, |idx| !holds(idx) && !inside(idx));
+            case.check(&full, &gaps);
+        }
+    }
+}
+
+#[test]
+fn line_endings_of_two_bytes_change_nothing() {
+    for case in cases() {
+        let case = Case {
+            source: case.source.replace('\n', "\r\n"),
+            ..case
+        };
+        let full = case.parse(&[]);
+        let units = case.units();
+        for parity in 0..6 {
+            case.check(&full, &case.gaps(&units, |idx| idx % 6 == parity));
+            case.check(&full, &case.gaps(&units, |idx| idx % 6 != parity));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(48) })]
+
+    #[test]
+    fn any_set_of_units_can_be_left_out(seed in prop::collection::vec(any::<bool>(), 160)) {
+        for case in cases() {
+            let full = case.parse(&[]);
+            let units = case.units();
+            // Few containers go whole, or little would be left to compare.
+            let gaps = case.gaps(&units, |idx| {
+                let whole = units.list[idx].kind != UnitKind::Container || idx % 5 == 0;
+                whole && seed[idx % seed.len()]
+            });
+            case.check(&full, &gaps);
+        }
+    }
+
+    #[test]
+    fn a_plan_keeps_every_occurrence_and_the_tree_around_it(at in any::<prop::sample::Index>()) {
+        for case in cases() {
+            let full = case.parse(&[]);
+            let words: BTreeSet<&str> = code_words(&case, &full).into_iter().map(|word| word.1).collect();
+            let word = *at.get(&words.into_iter().collect::<Vec<_>>());
+            let needles = needles(case.language, &[&[word]]);
+            for shape in [Shape::Inner, Shape::Block] {
+                let ranges = match plan(case.language, &needles, shape, case.source.as_bytes()) {
+                    Plan::Skip => panic!("{word} is in {}", case.language),
+                    Plan::Whole => continue,
+                    Plan::Ranges(ranges) => ranges,
+                };
+                for (start, text) in code_words(&case, &full) {
+                    let kept = ranges.iter().any(|range| range.contains(&start));
+                    prop_assert!(text != word || kept, "{word} at {start} of {}", case.language);
+                }
+                let len = case.source.len();
+                case.check(&full, &complement(&ranges, len));
+            }
+            let mut places: Vec<Range<usize>> = code_words(&case, &full)
+                .iter()
+                .filter(|place| place.1 == word)
+                .map(|place| place.0..place.0 + word.len())
+                .collect();
+            places.sort_by_key(|place| place.start);
+            if let Plan::Ranges(ranges) = plan_around(case.language, &places, case.source.as_bytes()) {
+                for place in &places {
+                    let kept = ranges.iter().any(|range| range.contains(&place.start));
+                    prop_assert!(kept, "{word} at {place:?} of {}", case.language);
+                }
+                case.check(&full, &complement(&ranges, case.source.len()));
+            }
+        }
+    }
+
+    #[test]
+    fn no_input_makes_a_splitter_panic(
+        pieces in prop::collection::vec(prop::sample::select(PIECES), 0..60),
+        bytes in prop::collection::vec(any::<u8>(), 0..40),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let soup = pieces.concat().into_bytes();
+        for language in LANGUAGES {
+            for source in [&soup, &bytes, &[&soup[..], &bytes].concat()] {
+                if let Some(units) = split(language, source) {
+                    check_order(&units, source.len());
+                }
+                let needles = needles(language, &[&["if"]]);
+                plan(language, &needles, Shape::Inner, source);
+            }
+        }
+        for case in cases() {
+            let source = case.source.as_bytes();
+            let source = &source[..cut.index(source.len())];
+            if let Some(units) = split(case.language, source) {
+                check_order(&units, source.len());
+            }
+        }
+    }
+
+    #[test]
+    fn a_run_is_found_whatever_trivia_stands_between_its_tokens(
+        tokens in prop::collection::vec(prop::sample::select(&["name", "x", "(", ")", "==", "/", ".", "if"][..]), 1..6),
+        trivia in prop::collection::vec(prop::sample::select(TRIVIA), 6),
+        before in prop::sample::select(&["", "y = ", "// c\n", "x.", "/"][..]),
+    ) {
+        let needles = needles("rust", &[&tokens]);
+        let mut source = String::from(before);
+        for (token, gap) in tokens.iter().zip(&trivia) {
+            source += token;
+            source += gap;
+        }
+        source += " end";
+        // A comment cannot begin at a slash that stands there for itself.
+        prop_assume!(!tokens.contains(&"/") || !source.contains("//"));
+        prop_assert!(needles.may_match(source.as_bytes()), "{tokens:?} in {source:?}");
+        prop_assert_eq!(needles.occurrences(source.as_bytes()).is_some(), true);
+    }
+}
+
+/// Lists the units, each with its kind and the beginning of its text, indented by nesting.
+fn outline(language: &str, source: &str, expected: Expect) {
+    let units = split(language, source.as_bytes()).unwrap();
+    let mut text = String::new();
+    let mut ends = Vec::new();
+    for (idx, unit) in units.list.iter().enumerate() {
+        ends.retain(|&end| idx < end);
+        let shown = source[unit.range.clone()].replace('\n', "|");
+        let shown: String = shown.chars().take(44).collect();
+        let indent = "  ".repeat(ends.len());
+        text += &format!("{indent}{:?} {}\n", unit.kind, shown.trim_end());
+        ends.push(idx + 1 + unit.descendants);
+    }
+    expected.assert_eq(&text);
+}
+
+#[test]
+fn attributes_comments_and_clauses_stay_with_their_unit() {
+    outline(
+        "rust",
+        "use a::{b};\n\n/// Doc\n#[test]\nfn f() { g() }\n// c\nimpl X { fn m() {} const C: u8 = 1; }\n",
+        expect![[r#"
+            Item use a::{b};
+            Item /// Doc|#[test]|fn f() { g() }
+            Container // c|impl X { fn m() {} const C: u8 = 1; }
+              Item fn m() {}
+              Item const C: u8 = 1;
+        "#]],
+    );
+    outline(
+        "python",
+        "import a\n# c\n@d\nclass C(B):\n    x = 1\n\n    def m(self):\n        pass\n        # end\nif a:\n    b\nelse:\n    c\n",
+        expect![[r#"
+            Item import a|
+            Container # c|@d|class C(B):|    x = 1||    def m(self
+              Item     x = 1|
+              Item     def m(self):|        pass|        # end|
+            Item if a:|    b|else:|    c|
+        "#]],
+    );
+    #[cfg(feature = "all-languages")]
+    outline(
+        "typescript",
+        "let a = 1\nlet b = a\n(c)\n@D()\nexport class E { x = 1; m() { return 1 } }\nif (a) b()\nelse c()\n",
+        expect![[r#"
+            Item let a = 1
+            Item let b = a|(c)
+            Container @D()|export class E { x = 1; m() { return 1
+              Item x = 1;
+              Item m() { return 1 }
+            Item if (a) b()|else c()
+        "#]],
+    );
+}
+
+#[test]
+fn unclear_sources_are_not_cut() {
+    for (language, source) in [
+        ("rust", "fn f() { \"unterminated }"),
+        ("rust", "fn f() { ( } )"),
+        ("rust", "fn f() {} }"),
+        ("rust", "r#\"raw\" fn f() {}"),
+        ("rust", "/* /* */ fn f() {}"),
+        ("rust", "let x = 1;"),
+        ("python", "x = 'unterminated\ny = 1\n"),
+        ("python", "x = (1\n"),
+        ("python", "class A:\nx = 1\n"),
+        ("python", "class A:\n    x = 1\n  y = 2\n"),
+        ("python", "    x = 1\n"),
+        ("python", "@decorator\n"),
+        ("python", "x = 1\ry = 2\n"),
+        ("dart", "var x = 'unterminated;\n"),
+        ("dart", "/* /* */ */ var x;"),
+        ("dart", "void f() {"),
+        ("typescript", "const x = `unterminated"),
+        ("typescript", "{} /a/.test(b)"),
+        ("tsx", "const x = <a href={y}>text"),
+        ("java", "class A { String s = \"\n\"; }"),
+        ("go", "x := 1\n"),
+        ("go", "func f() { `raw }"),
+        ("c", "#if A\nint f() {\n#else\nint g() {\n#endif\n}\n"),
+        ("c", "#if A\nint x;\n"),
+        ("c", "int f(a) int a; { return a; }"),
+        ("cpp", "int x;"),
+        ("klingon", "x"),
+    ] {
+        assert_eq!(
+            split(language, source.as_bytes()),
+            None,
+            "{language}: {source}"
+        );
+    }
+}
+
+#[test]
+fn nesting_beyond_the_limit_is_not_cut() {
+    let nested = |n: usize| format!("fn f() {{ {}{} }}", "(".repeat(n), ")".repeat(n));
+    assert!(split("rust", nested(499).as_bytes()).is_some());
+    assert!(split("rust", nested(500).as_bytes()).is_none());
+    for (language, open, close) in [
+        ("rust", "mod m { ", "}"),
+        ("dart", "class A { ", "}"),
+        ("typescript", "class A { x = class { ", "}}"),
+        ("typescript", "`${", "}`"),
+        ("tsx", "x = <a>{", "}</a>"),
+        ("dart", "var x = '${", "}';"),
+        ("python", "f'{", "}'"),
+    ] {
+        let source = format!("{}{}", open.repeat(100_000), close.repeat(100_000));
+        split(language, source.as_bytes());
+    }
+}
+
+const PLANNED: &str = "\
+impl First { fn a(&self) { self.x.unwrap(); self.done() } }
+impl Second { fn b(&self) { self.calls_nothing_of_the_kind() } fn c(&self) {} }
+impl Third { fn d(&self) { if self.e() { padding_padding_padding_padding_padding_padding_padding(); } unwrap() } }
+fn unrelated() { let a_long_body = \"that makes up most of the source, so that the rest is a small share\"; }
+";
+
+fn planned(runs: &[&[&str]], shape: Shape) -> String {
+    match plan("rust", &needles("rust", runs), shape, PLANNED.as_bytes()) {
+        Plan::Skip => "skip".to_owned(),
+        Plan::Whole => "whole".to_owned(),
+        Plan::Ranges(ranges) => ranges
+            .iter()
+            .map(|range| PLANNED[range.clone()].trim())
+            .filter(|text| !text.is_empty())
+            .collect::<Vec<_>>()
+            .join("|"),
+    }
+}
+
+#[test]
+fn only_units_that_hold_every_run_are_parsed() {
+    let unwrap: &[&[&str]] = &[&[".", "unwrap", "("]];
+    assert_eq!(
+        planned(unwrap, Shape::Inner),
+        "impl First { fn a(&self) { self.x.unwrap(); self.done() } }"
+    );
+    assert_eq!(planned(unwrap, Shape::Block), planned(unwrap, Shape::Inner));
+    assert_eq!(planned(unwrap, Shape::Whole), "whole");
+    // Both runs are in the source, but in no unit together.
+    assert_eq!(
+        planned(&[&[".", "x"], &["calls_nothing_of_the_kind"]], Shape::Inner),
+        "skip"
+    );
+    assert_eq!(planned(&[&["absent"]], Shape::Whole), "skip");
+    assert_eq!(planned(&[&["absent"]], Shape::Block), "skip");
+    assert_eq!(planned(&[&["("]], Shape::Inner), "whole");
+    assert_eq!(planned(&[], Shape::Inner), "whole");
+}
+
+#[test]
+fn the_header_of_a_container_can_hold_a_match_too() {
+    assert_eq!(planned(&[&["Second"]], Shape::Inner), "impl Second {|}");
+}
+
+#[test]
+fn blocks_are_left_out_of_what_is_kept_unless_the_pattern_may_look_into_them() {
+    let deep = planned(&[&["d", "("]], Shape::Inner);
+    assert_eq!(deep, "impl Third { fn d(&self) {|} }");
+    let shallow = planned(&[&["d", "("]], Shape::Block);
+    assert!(shallow.contains("padding_padding"), "{shallow}");
+}
+
+#[test]
+fn an_outline_lacks_bodies_and_the_second_pass_has_those_of_its_places() {
+    let outline = planned(&[&["fn"], &["(", ")"]], Shape::Outline);
+    assert!(outline.contains("fn d(&self) {"), "{outline}");
+    assert!(!outline.contains("padding"), "{outline}");
+    let at = PLANNED.find("fn d").unwrap();
+    let inner = PLANNED.find("if self.e").unwrap();
+    let Plan::Ranges(ranges) = plan_around(
+        "rust",
+        &[at..at + 150, inner..inner + 2],
+        PLANNED.as_bytes(),
+    ) else {
+        panic!("there is a part to leave out");
+    };
+    let kept: Vec<&str> = ranges
+        .iter()
+        .map(|range| PLANNED[range.clone()].trim())
+        .collect();
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    assert!(
+        kept[0].starts_with("impl Third") && kept[0].contains("padding"),
+        "{kept:?}"
+    );
+}
+
+#[test]
+fn python_class_keeps_a_member_when_only_its_header_matches() {
+    let source = "class A(Base):\n    first = 'a member that is a good deal longer than the second one'\n    x = 1\n\ndef f():\n    return 'a long text that makes the class a small share of the source, so that it pays'\n";
+    let needles = needles("python", &[&["Base"]]);
+    let Plan::Ranges(ranges) = plan("python", &needles, Shape::Inner, source.as_bytes()) else {
+        panic!("there is a part to leave out");
+    };
+    let kept: String = ranges.iter().map(|range| &source[range.clone()]).collect();
+    assert_eq!(kept, "class A(Base):\n    x = 1\n\n");
+}
+
+const TRIVIA: &[&str] = &[
+    " ",
+    "\n\t",
+    " /* c */ ",
+    " // c\n",
+    "\u{a0}",
+    ", ",
+    " /* ( x */ // ==\n",
+    " // if name )\n\n",
+];
+
+const LANGUAGES: &[&str] = &[
+    "rust",
+    "python",
+    "dart",
+    "typescript",
+    "tsx",
+    "javascript",
+    "jsx",
+    "java",
+    "go",
+    "c",
+    "cpp",
+    "",
+];
+
+const PIECES: &[&str] = &[
+    "{", "}", "(", ")", "[", "]", "<", ">", "'", "\"", "`", "\"\"\"", "'''", "/", "//", "/*", "*/",
+    "\\", "\n", "\r\n", " ", "\t", "    ", "#", "#if A\n", "#else\n", "#endif\n", "$", "${",
+    "r#\"", "\"#", "f\"{", "}\"", ":", ";", ",", "=", "=>", "->", ".", "@", "!", "é", "\u{feff}",
+    "fn ", "class ", "impl ", "mod ", "if ", "else", "def ", "x", "case ", "import ", "export ",
+    "func ", "switch ", "<a>", "</a>", "<T,>", "\0",
+];
+
+fn needles(language: &str, runs: &[&[&str]]) -> Needles {
+    let runs = runs.iter().map(|run| TokenRun::of(run)).collect();
+    Needles::new(runs, TriviaStyle::of(language))
+}
+
+/// Identifiers outside comments and literals, with where they start.
+fn code_words<'a>(case: &'a Case, tree: &Tree) -> Vec<(usize, &'a str)> {
+    let mut words = Vec::new();
+    let mut stack = vec![tree.root_node()];
+    while let Some(node) = stack.pop() {
+        for idx in 0..node.child_count() {
+            stack.push(node.child(idx).unwrap());
+        }
+        let text = &case.source[node.byte_range()];
+        if node.child_count() == 0
+            && node.kind().ends_with("identifier")
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        {
+            words.push((node.start_byte(), text));
+        }
+    }
+    words
+}
+
+fn check_order(units: &Units, len: usize) {
+    let mut ends: Vec<(usize, usize)> = vec![(usize::MAX, len)];
+    let mut from = 0;
+    for (idx, unit) in units.list.iter().enumerate() {
+        while ends.last().unwrap().0 <= idx {
+            from = from.max(ends.pop().unwrap().1);
+        }
+        assert!(from <= unit.range.start && unit.range.start <= unit.range.end);
+        assert!(unit.range.end <= ends.last().unwrap().1);
+        assert!(unit.range.start <= unit.body && unit.body <= unit.range.end);
+        from = unit.range.start;
+        ends.push((idx + 1 + unit.descendants, unit.range.end));
+    }
+}

@@ -1,16 +1,19 @@
 //! The one test binary: each module holds one tool or one concern.
 
 mod child;
+mod cli;
 mod contract;
 mod files;
 mod files_crash;
 mod files_faults;
 mod files_rivals;
 mod files_support;
+mod rewrite_cases;
 mod split;
 mod staging;
 mod syntax_cases;
 mod syntax_samples;
 mod tidy;
+mod tools_syntax;
 mod workspace;
 mod split_plan;

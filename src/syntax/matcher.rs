@@ -276,6 +276,13 @@ impl<'a> Machine<'a> {
                     node.kind == *kind && node.flags() & MISSING == 0 && self.text_is(idx, text);
                 fits.then_some((pc + 1, node.next, parent))
             }
+            Op::Words { kind, text } => {
+                let found = &self.source[node.start as usize..node.end as usize];
+                let fits = node.kind == *kind
+                    && std::str::from_utf8(found)
+                        .is_ok_and(|found| found.split_whitespace().eq(text.split_whitespace()));
+                fits.then_some((pc + 1, node.next, parent))
+            }
             Op::Token { kind, text } => {
                 let fits = node.kind == *kind
                     && node.flags() & MISSING == 0

@@ -25,6 +25,8 @@ pub(crate) enum Op {
     Leave,
     /// The next sibling has this kind and this text.
     Leaf { kind: u16, text: Box<[u8]> },
+    /// The next sibling is text between elements with these words; how they are spaced does not count.
+    Words { kind: u16, text: Box<str> },
     /// The next sibling is this unnamed token; with a text where the kind does not tell it.
     Token { kind: u16, text: Option<Box<[u8]>> },
     /// The next sibling is this separator.
@@ -404,6 +406,12 @@ impl Compiler<'_> {
                     kind: node.kind,
                     text: (!told).then(|| text.as_bytes().into()),
                 });
+            } else if self.grammar.flags(node.kind) & flag::TEXT != 0 {
+                let text = restored(&self.placed.text, &range, &self.placed.metas);
+                self.ops.push(Op::Words {
+                    kind: node.kind,
+                    text: text.into(),
+                });
             } else {
                 self.leaf(node.kind, &range);
             }
@@ -569,6 +577,13 @@ fn fixed_runs(grammar: &Grammar, ops: &[Op]) -> Vec<TokenRun> {
                     flush(&mut current);
                 } else {
                     current.push(Token::new(grammar.kind_name(*kind)));
+                }
+            }
+            Op::Words { text, .. } => {
+                flush(&mut current);
+                for word in text.split_whitespace() {
+                    current.push(Token::literal(word));
+                    flush(&mut current);
                 }
             }
             Op::One { .. } | Op::Run { .. } | Op::End => flush(&mut current),

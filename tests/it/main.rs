@@ -7,6 +7,8 @@ mod files_crash;
 mod files_faults;
 mod files_rivals;
 mod files_support;
+mod hostile;
+mod rewrite_more;
 mod split;
 mod staging;
 mod syntax_cases;

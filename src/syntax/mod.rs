@@ -12,6 +12,7 @@ mod matcher;
 mod metavar;
 mod partial;
 pub mod pattern;
+mod place;
 pub mod prefilter;
 pub mod report;
 pub mod rewrite;

@@ -18,22 +18,22 @@ use crate::syntax::grammar::{Grammar, flag};
 use crate::syntax::languages;
 use crate::syntax::matcher::{self, Match};
 use crate::syntax::pattern::Pattern;
+use crate::syntax::place::Places;
 use crate::syntax::search::Searcher;
 use crate::syntax::source::{self, Stamp, Unsearchable};
 use crate::syntax::split::{Content, Plan, Shape, content, plan, plan_around};
 use crate::syntax::tree::Flat;
-use crate::text::LineIndex;
 
 /// A file ready to report matches of.
 pub(crate) struct Parsed<'a> {
     pub source: &'a [u8],
-    lines: OnceCell<LineIndex<'a>>,
+    places: OnceCell<Places<'a>>,
 }
 
-impl Parsed<'_> {
-    /// The lines of the source, found once for all matches.
-    pub fn lines(&self) -> &LineIndex<'_> {
-        self.lines.get_or_init(|| LineIndex::new(self.source))
+impl<'a> Parsed<'a> {
+    /// The places of the source, found once for all matches.
+    pub fn places(&self) -> &Places<'a> {
+        self.places.get_or_init(|| Places::new(self.source))
     }
 }
 
@@ -71,7 +71,7 @@ impl Searcher<'_> {
         };
         let parsed = Parsed {
             source: buffer,
-            lines: OnceCell::new(),
+            places: OnceCell::new(),
         };
         for m in &matches {
             each(&parsed, m);
@@ -251,12 +251,12 @@ enum Extent {
     Doubtful,
 }
 
-/// From the first to the last token in braces, without a last separator.
+/// From the first to the last token in braces.
 fn extent(grammar: &Grammar, parent: u16, source: &[u8], inner: Range<usize>) -> Extent {
-    let (range, before_last) = match content(grammar.row.id, source, inner) {
+    let range = match content(grammar.row.id, source, inner) {
         Content::Unclear => return Extent::Doubtful,
         Content::Empty => return Extent::Empty,
-        Content::Tokens { range, before_last } => (range, before_last),
+        Content::Tokens(range) => range,
     };
     // Where a line end may stand for a `;`, the tree leaves some of them out.
     let loose = grammar.flags(parent) & flag::LOOSE != 0
@@ -265,9 +265,9 @@ fn extent(grammar: &Grammar, parent: u16, source: &[u8], inner: Range<usize>) ->
             .iter()
             .any(|kind| grammar.flags(*kind) & flag::LIST != 0);
     match (source[range.start], source[range.end - 1]) {
-        (b',' | b';', _) => Extent::Doubtful,
+        // A last comma may belong to the last element (a Rust match arm) or be no part of the run.
+        (b',' | b';', _) | (_, b',') => Extent::Doubtful,
         (_, b';') if loose => Extent::Doubtful,
-        (_, b',') => Extent::Bytes(range.start..before_last),
         _ => Extent::Bytes(range),
     }
 }

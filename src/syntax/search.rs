@@ -5,6 +5,7 @@
 //! disk. Results are those of a full parse of every file, in an order that does not depend on the
 //! number of threads (D15); the search stops as soon as the first `max_results` in that order are known.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -20,10 +21,9 @@ use crate::syntax::languages::{self, Context, Language};
 use crate::syntax::matcher::Match;
 use crate::syntax::partial::Parsed;
 use crate::syntax::pattern::{self, Pattern};
+use crate::syntax::place::clipped;
 use crate::syntax::report::{MatchReport, SearchReport, ShownLine, SkippedFile};
 use crate::syntax::source::Unsearchable;
-use crate::syntax::text::found;
-use crate::text::clip;
 use crate::walk::{self, WalkError, WalkOptions};
 use crate::workspace::display_under;
 
@@ -245,52 +245,46 @@ impl Searcher<'_> {
         m: &Match,
         context_lines: usize,
     ) -> MatchReport {
-        let bytes = parsed.source;
-        let texts = found(pattern, bytes, m);
-        let index = parsed.lines();
-        let start = index.position(texts.range.start);
-        let end = index.position(texts.range.end);
+        let places = parsed.places();
+        let range = m.range.start as usize..m.range.end as usize;
+        let start = places.position(range.start);
+        let end = places.position(range.end);
         let first = start.line.saturating_sub(context_lines).max(1);
-        let last = (end.line + context_lines).min(index.line_count());
+        let last = (end.line + context_lines).min(places.line_count());
         let mut lines = Vec::new();
         for number in first..=last {
             let matched = (start.line..=end.line).contains(&number);
             if matched && number >= start.line + limits::MATCH_LINES {
                 continue;
             }
-            let Some(text) = index.line(number) else {
+            let around = (number == start.line).then_some(range.start);
+            let Some(text) = places.shown_line(number, around) else {
                 break;
             };
-            let shown = around(
-                &text,
-                if number == start.line {
-                    start.column
-                } else {
-                    1
-                },
-            );
             lines.push(ShownLine {
                 number,
-                text: shown,
+                text,
                 matched,
             });
         }
-        let cut = |text: String| clip_bytes(text, limits::MATCH_TEXT_BYTES);
+        let mut captures = BTreeMap::new();
+        let mut runs = BTreeMap::new();
+        for (slot, capture) in pattern.slots.iter().zip(&m.captures) {
+            let bytes = &parsed.source[capture.bytes.0 as usize..capture.bytes.1 as usize];
+            let map = if slot.run { &mut runs } else { &mut captures };
+            map.insert(slot.name.clone(), clipped(bytes));
+        }
         MatchReport {
             file: self.shown(file),
             line: start.line,
             column: start.column,
             end_line: end.line,
             end_column: end.column,
-            start_byte: texts.range.start,
-            end_byte: texts.range.end,
-            text: cut(String::from_utf8_lossy(&bytes[texts.range.clone()]).into_owned()),
-            captures: texts
-                .captures
-                .into_iter()
-                .map(|(k, v)| (k, cut(v)))
-                .collect(),
-            runs: texts.runs.into_iter().map(|(k, v)| (k, cut(v))).collect(),
+            start_byte: range.start,
+            end_byte: range.end,
+            text: clipped(&parsed.source[range]),
+            captures,
+            runs,
             lines,
         }
     }
@@ -478,32 +472,4 @@ fn walk_error(error: WalkError) -> SyntaxError {
             reason: source.to_string(),
         },
     }
-}
-
-/// The part of a long line around a column.
-fn around(line: &str, column: usize) -> String {
-    let line = line.trim_end();
-    if line.len() <= limits::LINE_CHARS {
-        return line.to_owned();
-    }
-    if column <= limits::LINE_CHARS / 2 {
-        return clip(line, limits::LINE_CHARS).into_owned();
-    }
-    let skip = column - limits::LINE_CHARS / 4;
-    let rest: String = line.chars().skip(skip).collect();
-    format!("…{}", clip(&rest, limits::LINE_CHARS))
-}
-
-/// Cuts a text at a character boundary.
-pub(crate) fn clip_bytes(mut text: String, max: usize) -> String {
-    if text.len() <= max {
-        return text;
-    }
-    let mut at = max;
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    text.truncate(at);
-    text.push('…');
-    text
 }

@@ -26,6 +26,9 @@ pub(crate) struct Node {
     pub next: u32,
     /// Index of the parent; the root's is its own.
     pub parent: u32,
+    /// Index of the sibling before; a first child has that of the last child here, so that neither is
+    /// ever looked for by climbing, which would cost the depth of the source each time.
+    prev: u32,
 }
 
 impl Node {
@@ -56,14 +59,13 @@ impl Flat {
     /// Flattens a tree.
     pub fn build(grammar: &Grammar, tree: &tree_sitter::Tree, source: &[u8]) -> Flat {
         let mut flat = Flat::default();
-        // An upper bound, except for code that is parsed again; trivia is left out.
+        // An upper bound, except for code that is parsed again: trivia is left out.
         flat.nodes.reserve(tree.root_node().descendant_count());
         let mut builder = Builder {
             grammar,
             source,
             flat: &mut flat,
             nesting: 0,
-            last_children: Vec::new(),
         };
         builder.subtree(&mut tree.walk(), source, 0, 0);
         if tree.root_node().has_error() {
@@ -86,15 +88,23 @@ impl Flat {
 
     /// The sibling before a node.
     pub fn previous_sibling(&self, idx: u32) -> Option<u32> {
-        let parent = self.node(idx).parent;
-        if idx == parent || idx == parent + 1 {
-            return None;
+        let node = self.node(idx);
+        (idx != node.parent && idx != node.parent + 1).then_some(node.prev)
+    }
+
+    /// The last child of a node.
+    pub fn last_child(&self, idx: u32) -> Option<u32> {
+        (!self.is_leaf(idx)).then(|| self.node(idx + 1).prev)
+    }
+
+    /// The child of `parent` that ends where `idx` begins, `idx` being a later child of it or one past
+    /// its subtree.
+    pub fn child_before(&self, idx: u32, parent: u32) -> Option<u32> {
+        if idx == self.node(parent).next {
+            self.last_child(parent)
+        } else {
+            self.previous_sibling(idx)
         }
-        let mut at = idx - 1;
-        while self.node(at).parent != parent {
-            at = self.node(at).parent;
-        }
-        Some(at)
     }
 
     fn note_errors(&mut self) {
@@ -106,25 +116,6 @@ impl Flat {
                 }
             }
         }
-    }
-
-    /// The nodes with exactly this byte range, outermost first.
-    pub fn nodes_at(&self, range: &Range<u32>) -> impl Iterator<Item = u32> + '_ {
-        let range = range.clone();
-        let mut at = self.nodes.is_empty().then_some(u32::MAX).or(Some(0));
-        std::iter::from_fn(move || {
-            loop {
-                let idx = at.filter(|idx| *idx != u32::MAX)?;
-                let node = self.node(idx);
-                at = self.children(idx).find(|c| {
-                    let child = self.node(*c);
-                    child.start <= range.start && child.end >= range.end && child.start < child.end
-                });
-                if node.start == range.start && node.end == range.end {
-                    return Some(idx);
-                }
-            }
-        })
     }
 
     /// The children of a node, in order.
@@ -153,11 +144,7 @@ struct Builder<'a> {
     source: &'a [u8],
     flat: &'a mut Flat,
     nesting: usize,
-    /// The last child so far of each open ancestor, outermost first; `NONE` where there is none yet.
-    last_children: Vec<u32>,
 }
-
-const NONE: u32 = u32::MAX;
 
 impl Builder<'_> {
     /// Appends the subtree under the cursor. `shift` is added to every position.
@@ -201,20 +188,15 @@ impl Builder<'_> {
                     flags = flag::NAMED;
                 }
                 let idx = self.push(kind, flags, start, end, parent);
-                let grafted = if flags & flag::TOKEN_TREE != 0
+                let grafted = flags & flag::TOKEN_TREE != 0
                     && self.grammar.flags(self.flat.node(parent).kind) & flag::TOKEN_TREE_PARENT
                         != 0
-                {
-                    self.graft(text, start, idx)
-                } else {
-                    None
-                };
-                if let Some(last) = grafted {
-                    self.close(idx, Some(last));
+                    && self.graft(text, start, idx);
+                if grafted {
+                    self.close(idx);
                 } else if cursor.goto_first_child() {
                     parent = idx;
                     descend = true;
-                    self.last_children.push(NONE);
                 }
             }
             if descend {
@@ -232,14 +214,18 @@ impl Builder<'_> {
                 depth -= 1;
                 let closed = parent;
                 parent = self.flat.node(closed).parent;
-                let last = self.last_children.pop().filter(|last| *last != NONE);
-                self.close(closed, last);
+                self.close(closed);
             }
         }
     }
 
     fn push(&mut self, kind: u16, flags: u32, start: u32, end: u32, parent: u32) -> u32 {
         let idx = self.flat.nodes.len() as u32;
+        // The first child holds the last one so far.
+        let prev = match self.flat.nodes.get_mut(parent as usize + 1) {
+            Some(first) if parent != idx => std::mem::replace(&mut first.prev, idx),
+            _ => idx,
+        };
         self.flat.nodes.push(Node {
             kind,
             flags: flags as u16,
@@ -247,57 +233,59 @@ impl Builder<'_> {
             end,
             next: idx + 1,
             parent,
+            prev,
         });
-        if let Some(last) = self.last_children.last_mut() {
-            *last = idx;
-        }
         idx
     }
 
-    /// Ends a node whose last child is known: fixes its `next`, drops an optional last separator or
-    /// terminator.
-    fn close(&mut self, idx: u32, last_child: Option<u32>) {
+    /// Ends a node: fixes its `next` and drops an optional last separator or terminator.
+    fn close(&mut self, idx: u32) {
         let len = self.flat.nodes.len() as u32;
         self.flat.nodes[idx as usize].next = len;
-        let Some(last) = last_child else {
-            return;
-        };
-        self.pull_back_end(idx, last);
+        self.pull_back_end(idx);
         if len <= idx + 2 {
             // One child at most: a lone `,` or `;` is what the node is made of.
             return;
         }
-        if last + 1 != len {
+        let droppable = |n: &Node| n.flags() & flag::SEPARATOR != 0 && n.flags() & MISSING == 0;
+        let last = len - 1;
+        let last_node = *self.flat.node(last);
+        if last_node.parent != idx {
             return;
         }
-        let droppable = |n: &Node| n.flags() & flag::SEPARATOR != 0 && n.flags() & MISSING == 0;
-        let last_node = *self.flat.node(last);
         if droppable(&last_node) {
             if !self.is_one_tuple(idx, last) {
                 self.flat.nodes.pop();
                 self.flat.nodes[idx as usize].next = last;
+                self.flat.nodes[idx as usize + 1].prev = last_node.prev;
             }
         } else if self.grammar.flags(last_node.kind) & flag::CLOSER != 0 && last - 1 > idx + 1 {
             let before = *self.flat.node(last - 1);
             if before.parent == idx && droppable(&before) && !self.is_one_tuple(idx, last - 1) {
                 self.flat.nodes.remove((last - 1) as usize);
-                self.flat.nodes[(last - 1) as usize].next = last;
+                let closer = &mut self.flat.nodes[(last - 1) as usize];
+                closer.next = last;
+                closer.prev = before.prev;
                 self.flat.nodes[idx as usize].next = last;
+                self.flat.nodes[idx as usize + 1].prev = last - 1;
             }
         }
     }
 
     /// Ends a node where its last child ends when only blanks follow: some grammars let a line end, or
     /// the layout after it, belong to the node before.
-    fn pull_back_end(&mut self, idx: u32, last: u32) {
+    fn pull_back_end(&mut self, idx: u32) {
         let node = *self.flat.node(idx);
-        let last_end = self.flat.node(last).end;
-        if last_end >= node.end || self.grammar.flags(node.kind) & (flag::STRING | flag::TEXT) != 0
+        if node.next == idx + 1 || self.grammar.flags(node.kind) & (flag::STRING | flag::TEXT) != 0
         {
             return;
         }
-        let rest = &self.source[last_end as usize..node.end as usize];
-        if rest.iter().all(u8::is_ascii_whitespace) {
+        let Some(last) = self.flat.last_child(idx) else {
+            return;
+        };
+        let last_end = self.flat.node(last).end;
+        let rest = self.source.get(last_end as usize..node.end as usize);
+        if rest.is_some_and(|r| !r.is_empty() && r.iter().all(u8::is_ascii_whitespace)) {
             self.flat.nodes[idx as usize].end = last_end;
         }
     }
@@ -312,16 +300,8 @@ impl Builder<'_> {
                 .any(|c| self.flat.node(c).flags() & flag::SEPARATOR != 0)
     }
 
-    /// Parses the content of a token list again as code and appends its nodes below `idx`; gives the
-    /// last child, `None` when the content is no code.
-    fn graft(&mut self, text: &[u8], start: u32, idx: u32) -> Option<u32> {
-        self.last_children.push(NONE);
-        let appended = self.graft_children(text, start, idx);
-        let last = self.last_children.pop();
-        last.filter(|_| appended)
-    }
-
-    fn graft_children(&mut self, text: &[u8], start: u32, idx: u32) -> bool {
+    /// Parses the content of a token list again as code; true when its nodes were appended below `idx`.
+    fn graft(&mut self, text: &[u8], start: u32, idx: u32) -> bool {
         let Some(tokens) = &self.grammar.row.syntax.token_tree else {
             return false;
         };

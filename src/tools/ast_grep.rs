@@ -3,8 +3,10 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::syntax::{Paths, Scope, SyntaxResources, syntax_error};
+use super::syntax::{Paths, Scope, SyntaxResources, rung, syntax_error, unknown_language};
 use crate::limits;
+use crate::syntax::explain::explain;
+use crate::syntax::languages;
 use crate::syntax::search::Query;
 use crate::tool::{Call, Output, Tier, Tool, ToolError};
 use crate::walk::WalkOptions;
@@ -63,6 +65,20 @@ impl AstGrep {
     /// Makes the tool over what it searches.
     pub fn new(resources: SyntaxResources) -> Self {
         Self { resources }
+    }
+
+    /// Says how a pattern is read on each rung, and searches nothing.
+    pub fn explain(
+        &self,
+        pattern: &str,
+        language: &str,
+        context: Option<&str>,
+    ) -> Result<Output, ToolError> {
+        let row = languages::by_name(language).ok_or_else(|| unknown_language(language))?;
+        let context = context.map(rung).transpose()?;
+        let grammar = self.resources.grammars.grammar(row);
+        let explanation = explain(grammar, pattern, context).map_err(syntax_error)?;
+        Output::report(&explanation)
     }
 }
 

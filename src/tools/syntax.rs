@@ -14,7 +14,7 @@ use crate::files::Committer;
 use crate::syntax::cache::Cache;
 use crate::syntax::search::{Query, Searcher};
 use crate::syntax::staging::StagingStore;
-use crate::syntax::{Context, Grammars, SyntaxError};
+use crate::syntax::{Context, Grammars, SyntaxError, languages};
 use crate::tool::{ErrorKind, ToolError};
 use crate::walk::WalkOptions;
 use crate::workspace::{Workspace, WorkspaceError};
@@ -110,13 +110,7 @@ impl Scope {
             .iter()
             .map(|path| workspace.resolve(path).map_err(path_error))
             .collect::<Result<_, _>>()?;
-        let context = match self.context {
-            None => None,
-            Some(name) => Some(Context::parse(&name).ok_or_else(|| {
-                let known = Context::ALL.map(Context::name).join(", ");
-                syntax_error(SyntaxError::UnknownContext { name, known })
-            })?),
-        };
+        let context = self.context.as_deref().map(rung).transpose()?;
         Ok(Query {
             language: self.language,
             context,
@@ -168,6 +162,24 @@ impl JsonSchema for Paths {
             ]
         })
     }
+}
+
+/// Reads the name of a rung.
+pub(super) fn rung(name: &str) -> Result<Context, ToolError> {
+    Context::parse(name).ok_or_else(|| {
+        let known = Context::ALL.map(Context::name).join(", ");
+        let name = name.to_owned();
+        syntax_error(SyntaxError::UnknownContext { name, known })
+    })
+}
+
+/// Names the languages that there are.
+pub(super) fn unknown_language(name: &str) -> ToolError {
+    let ids: Vec<&str> = languages::ALL.iter().map(|row| row.id).collect();
+    syntax_error(SyntaxError::UnknownLanguage {
+        name: name.to_owned(),
+        known: ids.join(", "),
+    })
 }
 
 /// Says how a path is refused, and what to pass instead.

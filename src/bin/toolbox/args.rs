@@ -124,7 +124,7 @@ pub(crate) struct AstGrep {
     #[arg(long, requires = "pattern", conflicts_with_all = ["paths", "max_results", "context_lines"])]
     pub(crate) explain: bool,
     /// List the bundled languages
-    #[arg(long, exclusive = true)]
+    #[arg(long, conflicts_with_all = ["pattern", "explain"])]
     pub(crate) list_languages: bool,
 }
 

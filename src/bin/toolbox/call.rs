@@ -25,11 +25,7 @@ pub(crate) fn call(console: &Console, global: &Global, args: Call) -> Step {
     })?;
     let host = Host::open(console, global)?;
     let output = host.dispatch(console, &args.name, arguments)?;
-    if console.json {
-        console.print_json(&output.data)?;
-    } else {
-        console.print(&output.text)?;
-    }
+    console.answer(&output)?;
     // The same codes as those of the subcommands.
     match args.name.as_str() {
         "ast_grep" => found(!is_empty(&output.data, "matches")),

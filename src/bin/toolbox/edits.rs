@@ -26,12 +26,10 @@ pub(crate) fn ast_edit(console: &Console, global: &Global, args: AstEdit) -> Ste
     let output = host.dispatch(console, "ast_edit", Value::Object(call))?;
     search::tell_skipped(console, &output.data);
     let edit_id = output.data["edit_id"].as_str();
-    if console.json {
-        console.print_json(&output.data)?;
-    } else if console.color {
+    if console.color && !console.json {
         console.print(&paint::diff(&output.text))?;
     } else {
-        console.print(&output.text)?;
+        console.answer(&output)?;
     }
     if let Some(edit_id) = edit_id {
         console.note(&format!(
@@ -58,11 +56,7 @@ pub(crate) fn resolve(console: &Console, global: &Global, args: Resolve) -> Step
     };
     let call = json!({ "edit_id": edit_id, "action": action.as_str() });
     let output = host.dispatch(console, "resolve", call)?;
-    if console.json {
-        console.print_json(&output.data)
-    } else {
-        console.print(&output.text)
-    }
+    console.answer(&output)
 }
 
 fn list(console: &Console, host: &Host) -> Step {

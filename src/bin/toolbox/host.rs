@@ -11,7 +11,7 @@ use toolbox::run::{CallOptions, Run};
 use toolbox::syntax::Grammars;
 use toolbox::syntax::staging::StagingStore;
 use toolbox::tool::{Output, Tier};
-use toolbox::tools::{self, Edits, Resources, SyntaxResources, recovery_note};
+use toolbox::tools::{self, AstGrep, Edits, Resources, SyntaxResources, recovery_note};
 use toolbox::workspace::{Workspace, enclosing_checkout};
 
 use crate::args::Global;
@@ -102,6 +102,19 @@ impl Host {
         }
         let run = Run::builder(registry).build();
         run.dispatch(name, args, CallOptions::new().approved_by_caller())
+            .map_err(|error| console.fail(&error))
+    }
+
+    /// Says how a pattern is read.
+    pub(crate) fn explain(
+        &self,
+        console: &Console,
+        pattern: &str,
+        language: &str,
+        context: Option<&str>,
+    ) -> Step<Output> {
+        AstGrep::new(self.resources.clone())
+            .explain(pattern, language, context)
             .map_err(|error| console.fail(&error))
     }
 

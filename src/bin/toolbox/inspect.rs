@@ -35,7 +35,7 @@ pub(crate) fn tools(console: &Console, global: &Global, args: Tools) -> Step {
     for spec in registry.specs() {
         let first = spec
             .description
-            .split(['\n', '.'])
+            .split(['\n', '.', ':'])
             .next()
             .unwrap_or_default();
         text.push_str(&format!("{:<10} {:<6} {first}\n", spec.name, spec.tier));

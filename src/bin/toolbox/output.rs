@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use toolbox::tool::ToolError;
+use toolbox::tool::{Output, ToolError};
 
 use crate::args::{ColorWhen, Global};
 
@@ -81,6 +81,14 @@ impl Console {
     /// Writes a JSON value to standard output.
     pub(crate) fn print_json(&self, value: &Value) -> Step {
         self.print(&format!("{value:#}"))
+    }
+
+    /// Writes what a tool gave back: its text, or its data.
+    pub(crate) fn answer(&self, output: &Output) -> Step {
+        match self.json {
+            true => self.print_json(&output.data),
+            false => self.print(&output.text),
+        }
     }
 
     /// Says something on standard error that is no error.

@@ -6,7 +6,6 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use serde_json::Value;
 use toolbox::tool::Output;
 
 const FILE: &str = "\x1b[35m";
@@ -135,20 +134,18 @@ fn matched_part(text: &str, number: u64, place: &Place<'_>) -> Option<Range<usiz
     Some(start..start + part.len())
 }
 
-/// Reads a list of texts; only the tests of this file need it as a value.
-#[cfg(test)]
-fn output(text: &str, matches: Value) -> Output {
-    Output {
-        text: text.to_owned(),
-        data: serde_json::json!({ "matches": matches }),
-        images: Vec::new(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
+
+    fn output(text: &str, matches: Value) -> Output {
+        Output {
+            text: text.to_owned(),
+            data: json!({ "matches": matches }),
+            images: Vec::new(),
+        }
+    }
 
     #[test]
     fn the_matched_part_is_painted_where_the_data_says() {

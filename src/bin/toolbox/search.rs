@@ -18,6 +18,14 @@ pub(crate) fn ast_grep(console: &Console, global: &Global, args: AstGrep) -> Ste
     // The parser of the command line requires it otherwise.
     let pattern = args.pattern.unwrap_or_default();
     let host = Host::open(console, global)?;
+    if args.explain {
+        let Some(language) = &args.scope.lang else {
+            return Err(console.misuse("--explain needs a language: add -l LANG"));
+        };
+        let context = args.scope.context.as_deref();
+        let explanation = host.explain(console, &pattern, language, context)?;
+        return console.answer(&explanation);
+    }
     let started = Instant::now();
     let mut call = scope(console, &host, args.scope, &args.paths)?;
     call.insert("pattern".to_owned(), json!(pattern));
@@ -30,12 +38,10 @@ pub(crate) fn ast_grep(console: &Console, global: &Global, args: AstGrep) -> Ste
     let output = host.dispatch(console, "ast_grep", Value::Object(call))?;
     tell_skipped(console, &output.data);
     console.detail(&format!("searched in {:.0?}", started.elapsed()));
-    if console.json {
-        console.print_json(&output.data)?;
-    } else if console.color {
+    if console.color && !console.json {
         console.print(&paint::matches(&output))?;
     } else {
-        console.print(&output.text)?;
+        console.answer(&output)?;
     }
     found(!is_empty(&output.data, "matches"))
 }

@@ -9,13 +9,8 @@ use super::lexer::{Dialect, Kind, Lexer};
 pub enum Content {
     /// Blanks and comments only.
     Empty,
-    /// From the first to the last token; and where the token before the last one ends.
-    Tokens {
-        /// All tokens.
-        range: Range<usize>,
-        /// The end of all tokens but the last.
-        before_last: usize,
-    },
+    /// From the first to the last token.
+    Tokens(Range<usize>),
     /// The lexer is not sure.
     Unclear,
 }
@@ -38,7 +33,7 @@ pub fn content(language: &str, source: &[u8], inner: Range<usize>) -> Content {
 fn tokens(source: &[u8], inner: Range<usize>, dialect: Dialect) -> Option<Content> {
     let mut lexer = Lexer::within(source, inner, dialect);
     let mut first: Option<usize> = None;
-    let (mut end, mut before_last) = (0, 0);
+    let mut end = 0;
     loop {
         let token = lexer.next()?;
         match token.kind {
@@ -49,14 +44,11 @@ fn tokens(source: &[u8], inner: Range<usize>, dialect: Dialect) -> Option<Conten
             _ => {}
         }
         first.get_or_insert(token.start);
-        (before_last, end) = (end, token.end);
+        end = token.end;
     }
     Some(match first {
         None => Content::Empty,
-        Some(start) => Content::Tokens {
-            range: start..end,
-            before_last,
-        },
+        Some(start) => Content::Tokens(start..end),
     })
 }
 
@@ -68,7 +60,7 @@ mod tests {
         let inner = source.find('{').map_or(0, |at| at + 1)..source.rfind('}').unwrap_or(0);
         let text = match content(language, source.as_bytes(), inner) {
             Content::Empty => Some(""),
-            Content::Tokens { range, .. } => Some(&source[range]),
+            Content::Tokens(range) => Some(&source[range]),
             Content::Unclear => None,
         };
         assert_eq!(text, expected, "{language}: {source}");

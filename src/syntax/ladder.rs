@@ -594,7 +594,7 @@ fn find_roots(grammar: &Grammar, placed: &mut Placed, rung: &Rung) -> Result<(),
     for pair in roots.windows(2) {
         let single = |idx: u32| meta_of(metas, flat.node(idx)).is_some_and(|m| !m.run);
         let between = flat.node(pair[0]).end as usize..flat.node(pair[1]).start as usize;
-        let separate = placed.text[between].contains(|c| c == '\n' || c == ';');
+        let separate = placed.text[between].contains(['\n', ';']);
         if !separate && (single(pair[0]) || single(pair[1])) {
             return Err("two nodes side by side on one line are no statements".to_owned());
         }

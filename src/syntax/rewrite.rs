@@ -450,10 +450,8 @@ impl Work<'_> {
             }
             let place = (inserted.planned, inserted.piece);
             match inserted.piece {
-                None if self.one_expression => {
-                    if new_kinds.at(&range).is_empty() {
-                        places.insert(place);
-                    }
+                None if self.one_expression && new_kinds.at(&range).is_empty() => {
+                    places.insert(place);
                 }
                 None => {}
                 Some(piece) => {

@@ -114,7 +114,7 @@ fn odd_text_is_searched() {
     let bench = Bench::new(&[
         ("bom.js", "\u{feff}f(1)\n"),
         ("crlf.js", "x\r\nf(\r\n1\r\n)\r\n"),
-        ("mixed.js", "x\r\ny\nz\rf(1)\n"),
+        ("mixed.js", "x\r\ny\nf(1)\r\nz"),
         ("broken.js", "x = = 1;\n\nf(1);\n"),
         ("empty.js", ""),
     ]);

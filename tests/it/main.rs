@@ -16,3 +16,4 @@ mod syntax_samples;
 mod tidy;
 mod tools_syntax;
 mod workspace;
+mod split_plan;

@@ -59,7 +59,12 @@ const SYNTAX: Syntax = Syntax {
         "case", "default", "do", "else", "enum", "for", "if", "return", "struct", "switch",
         "typedef", "union", "while",
     ],
-    reserved_kinds: &["identifier", "type_identifier", "field_identifier"],
+    reserved_kinds: &[
+        "identifier",
+        "type_identifier",
+        "field_identifier",
+        "statement_identifier",
+    ],
     parentheses: Some(("(", ")")),
     ..PLAIN
 };

@@ -102,6 +102,7 @@ const SYNTAX: Syntax = Syntax {
         "type_identifier",
         "field_identifier",
         "namespace_identifier",
+        "statement_identifier",
     ],
     never: &[("field_declaration", "parenthesized_declarator", "")],
     parentheses: Some(("(", ")")),
@@ -122,9 +123,4 @@ const NO_STATEMENT: &[&str] = &[
 const NO_EXPRESSION: &[&str] = &["type_descriptor", "preproc_include"];
 
 /// What the grammar takes among members although it stands elsewhere.
-const NO_MEMBER: &[&str] = &[
-    "declaration",
-    "preproc_call",
-    "preproc_directive",
-    "preproc_include",
-];
+const NO_MEMBER: &[&str] = &["preproc_call", "preproc_directive", "preproc_include"];

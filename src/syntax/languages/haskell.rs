@@ -18,15 +18,17 @@ const SYNTAX: Syntax = Syntax {
         // application there: what stands at the top of a file comes first.
         Rung::new(Context::Statement, "zs = 1\n", "\nze = 1\n").not(&["top_splice"]),
         Rung::new(Context::Statement, "zs = do\n  ", "\n  ze\n").indented("  "),
+        // `Just x -> y` is a type as well, but rather meant as this.
+        Rung::new(Context::Statement, "zs = case zs of { 1 -> 1; ", " }\n").only(&["alternative"]),
         Rung::new(Context::Expression, "zs = zf (\n  ", "\n )\n").indented("  "),
         Rung::new(Context::ClassMember, "class Zs zs where\n  ", "\n").indented("  "),
         Rung::new(Context::Declaration, "zs = 1\n", "\nze = 1\n").not(&["top_splice"]),
         Rung::new(Context::Declaration, "", "\nzs = 1\n").only(&["header"]),
-        // An arrow at the top is rather that of a case alternative, which comes later.
-        Rung::new(Context::Type, "zs :: Zs -> ", "\n").not(&["function"]),
+        Rung::new(Context::Type, "zs :: Zs -> ", "\n"),
         Rung::new(Context::Parameter, "zs za ", " ze = 1\n"),
         Rung::new(Context::MatchArm, "zs = case zs of { 1 -> 1; ", " }\n").only(&["alternative"]),
         Rung::new(Context::ObjectMember, "zs = zs { za = 1, ", "\n }\n").only(&["field_update"]),
+        Rung::new(Context::ObjectMember, "data Zs = Zs { za :: Z, ", "\n }\n").only(&["field"]),
         Rung::new(Context::Import, "import Zs\n", "\n").only(&["import"]),
     ],
     forms: &["{}", "Z{}", "{} = {}", "{} -> {}", "{} :: Z", "\"{}\""],

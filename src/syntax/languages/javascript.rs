@@ -20,6 +20,7 @@ pub(super) const SYNTAX: Syntax = Syntax {
         STATEMENT_IN_LOOP,
         STATEMENT_IN_CONSTRUCTOR,
         LABELED_STATEMENT,
+        TRY_CLAUSE,
         EXPRESSION,
         CLASS_MEMBER,
         Rung::new(Context::Declaration, "", "\n"),
@@ -55,6 +56,9 @@ const NO_STATEMENT: &[&str] = &["method_definition", "pair", "labeled_statement"
 /// A `switch`, in which `default:` and `case x:` are no labels.
 pub(super) const LABELED_STATEMENT: Rung =
     Rung::new(Context::Statement, "switch (zs) { case zs:\n", "\n}").only(&["labeled_statement"]);
+/// The clauses of a `try`: `catch (e) {}` would pass for a method of that name.
+pub(super) const TRY_CLAUSE: Rung =
+    Rung::new(Context::Statement, "try {} ", "\n").only(&["catch_clause", "finally_clause"]);
 pub(super) const EXPRESSION: Rung =
     Rung::new(Context::Expression, "async function* zs() { zf(", "\n) }");
 pub(super) const CLASS_MEMBER: Rung = Rung::new(Context::ClassMember, "class Zs {\n", "\n}");
@@ -88,7 +92,6 @@ pub(super) const FAMILY: Syntax = Syntax {
     strings: &["string", "template_string", "regex"],
     attached: &["decorator"],
     text: &["jsx_text"],
-    words: &[],
     // `key: value` is a member of an object far more often than a label before an expression.
     never: &[("labeled_statement", "expression_statement", "")],
     loose: &["class_body", "interface_body", "object_type"],

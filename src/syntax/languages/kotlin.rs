@@ -83,7 +83,7 @@ const SYNTAX: Syntax = Syntax {
         "when",
         "while",
     ],
-    never: &[("class_declaration", "enum_class_body", "")],
+    never: &[("class_declaration", "enum_class_body", "enum")],
     parentheses: Some(("(", ")")),
     ..PLAIN
 };

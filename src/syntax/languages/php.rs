@@ -40,6 +40,8 @@ const SYNTAX: Syntax = Syntax {
             .only(&["case_statement", "default_statement"]),
         Rung::new(Context::MatchArm, "<?php $zs = match (zs) {\n", "\n};")
             .only(&["match_conditional_expression", "match_default_expression"]),
+        Rung::new(Context::MatchArm, "<?php try {} ", "\n")
+            .only(&["catch_clause", "finally_clause"]),
         Rung::new(Context::ObjectMember, "<?php zf([", "\n]);")
             .only(&["array_element_initializer"]),
         Rung::new(Context::Decorator, "<?php ", "\nfunction zs() {}")

@@ -49,7 +49,7 @@ const SYNTAX: Syntax = Syntax {
         ]),
     ],
     forms: &[
-        "{}", "{};", "{}: {}", "{} => {}", "{}: {},", "fn {}();", "#[{}]", "{},", "{},",
+        "{}", "{};", "{}: {}", "{} => {}", "{}: {},", "fn {}();", "#[{}]", "{},",
     ],
     terminator: Some(";"),
     terminator_optional: false,
@@ -58,10 +58,11 @@ const SYNTAX: Syntax = Syntax {
     tuples: &["tuple_expression", "tuple_type", "tuple_pattern"],
     // The pattern of an arm and its guard: a pattern without a guard finds no arm with one.
     lists: &["match_pattern"],
+    // Not `static`, which the lifetime `'static` holds as an identifier.
     reserved: &[
         "as", "async", "break", "const", "continue", "dyn", "else", "enum", "extern", "fn", "for",
         "if", "impl", "in", "let", "loop", "match", "mod", "move", "mut", "pub", "ref", "return",
-        "static", "struct", "trait", "type", "unsafe", "use", "where", "while",
+        "struct", "trait", "type", "unsafe", "use", "where", "while",
     ],
     reserved_kinds: &["identifier", "type_identifier"],
     singles: &["parenthesized_expression"],

@@ -25,9 +25,11 @@ const SYNTAX: Syntax = Syntax {
             "\n); } }",
         ),
         Rung::new(Context::ClassMember, "contract Zs {\n", "\n}"),
+        Rung::new(Context::ClassMember, "struct Zs {\n", "\n}").only(&["struct_member"]),
         Rung::new(Context::Declaration, "", "\n"),
         Rung::new(Context::Type, "contract Zs { ", "\n zs; }").only(&["type_name"]),
         Rung::new(Context::Parameter, "function zs(uint za, ", "\n) {}").only(&["parameter"]),
+        Rung::new(Context::Parameter, "error Zs(uint za, ", "\n);").only(&["error_parameter"]),
         Rung::new(Context::Parameter, "event Zs(uint za, ", "\n);").only(&["event_parameter"]),
         Rung::new(
             Context::ObjectMember,

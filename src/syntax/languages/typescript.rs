@@ -3,7 +3,7 @@
 use super::javascript::{
     CLASS_MEMBER, DECORATOR, DECORATOR_OF_CLASS, EXPORT, EXPRESSION, FAMILY, IMPORT, JSX_ATTRIBUTE,
     JSX_CHILD, LABELED_STATEMENT, MATCH_ARM, OBJECT_MEMBER, STATEMENT, STATEMENT_IN_CONSTRUCTOR,
-    STATEMENT_IN_LOOP,
+    STATEMENT_IN_LOOP, TRY_CLAUSE,
 };
 use super::{Context, Language, Rung, Syntax};
 
@@ -24,6 +24,7 @@ pub(super) const SYNTAX: Syntax = Syntax {
         STATEMENT_IN_LOOP,
         STATEMENT_IN_CONSTRUCTOR,
         LABELED_STATEMENT,
+        TRY_CLAUSE,
         // `default: x` would pass for a field of a class.
         Rung::new(Context::Statement, "switch (zs) {\n", "\n}").only(&["switch_default"]),
         EXPRESSION,

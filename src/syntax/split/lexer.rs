@@ -274,6 +274,15 @@ impl<'a> Lexer<'a> {
                 let more = memchr::memchr(b'\n', rest.get(end + 1..)?)?;
                 end += 1 + more;
             }
+            // Grammars differ in whether these end a line.
+            let line = &rest[..end];
+            let carriage_return = memchr::memchr(b'\r', line).is_some_and(|at| at + 1 < end);
+            let separator = memchr::memchr_iter(0xe2, line).any(|at| {
+                line[at..].starts_with(b"\xe2\x80\xa8") || line[at..].starts_with(b"\xe2\x80\xa9")
+            });
+            if carriage_return || separator {
+                return None;
+            }
             self.at += end;
             return Some(true);
         }

@@ -27,7 +27,8 @@ pub enum Shape {
     /// For the first of two passes: bodies are left out as for `Inner`, so the tree shows where
     /// the matches are but not what is in them, and a repeated metavariable may seem to match.
     Outline,
-    /// The root may contain or span units: a class, a module, a sequence of several nodes.
+    /// The root may contain or span units (a class, a module, a sequence of several nodes), or is a
+    /// comment, which may stand outside of all units.
     Whole,
 }
 

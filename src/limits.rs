@@ -5,6 +5,9 @@ use std::time::Duration;
 /// Parses that the pattern compiler may spend on one rung before it calls the fragment hopeless.
 pub const SPELLINGS_PER_RUNG: usize = 320;
 
+/// Bytes of pattern that these parses may take together: a long hopeless fragment gets fewer.
+pub const SPELLED_BYTES_PER_RUNG: usize = 1 << 19;
+
 /// How deep token lists inside token lists are parsed again as code; deeper ones stay tokens, so that
 /// hostile nesting cannot make the work quadratic.
 pub const TOKEN_TREE_NESTING: usize = 8;
@@ -72,9 +75,20 @@ pub const MAX_SYMLINKS: usize = 40;
 /// Lines that are looked at to learn how a file indents.
 pub const LAYOUT_LINES: usize = 2_000;
 
+/// Levels and lines of a pattern's tree that its explanation shows: an indented line for each level of
+/// a deep one would be quadratic.
+pub const EXPLAINED_LEVELS: usize = 60;
+
+/// See [`EXPLAINED_LEVELS`].
+pub const EXPLAINED_LINES: usize = 2_000;
+
 /// Largest content that a rewrite may give one file, in bytes: a template that uses a capture twice
-/// doubles it at every level of nesting.
-pub const REWRITE_BYTES: usize = 64 << 20;
+/// doubles it at every level of nesting. What could not be parsed again could not be checked.
+pub const REWRITE_BYTES: usize = PARSE_BYTES;
+
+/// Captures and replacements that a rewrite may put into one file: each takes some fifty bytes of
+/// memory while the result is checked, also where it adds no byte to the file.
+pub const REWRITE_PIECES: usize = 4_000_000;
 
 /// Replacements that one answer of a rewrite lists.
 pub const CHANGES_SHOWN: usize = 200;

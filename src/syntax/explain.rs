@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::limits;
 use crate::syntax::SyntaxError;
 use crate::syntax::grammar::{Grammar, flag};
 use crate::syntax::ladder::restored;
@@ -81,38 +82,53 @@ fn tree(grammar: &Grammar, pattern: &Pattern) -> String {
     let placed = &pattern.placed;
     let flat = &placed.flat;
     let mut out = String::new();
+    let mut n_lines = 0;
     for root in &placed.roots {
         let mut idx = *root;
         let end = flat.node(*root).next;
+        // The ends of the nodes that the walk is inside of.
+        let mut open: Vec<u32> = Vec::new();
         while idx < end {
             let node = flat.node(idx);
-            let mut depth = 0;
-            let mut at = idx;
-            while at != *root {
-                at = flat.node(at).parent;
-                depth += 1;
+            while open.last().is_some_and(|end| *end <= idx) {
+                open.pop();
+            }
+            let depth = open.len();
+            n_lines += 1;
+            if n_lines > limits::EXPLAINED_LINES {
+                out.push_str("…\n");
+                return out;
+            }
+            if depth > limits::EXPLAINED_LEVELS {
+                out.push_str(&"  ".repeat(depth));
+                out.push_str("…\n");
+                idx = open.last().copied().unwrap_or(end);
+                continue;
             }
             let range = node.start as usize..node.end as usize;
-            let meta = placed.metas.iter().find(|(m, r)| {
+            let meta = placed.meta_of(node).filter(|m| {
                 let descends = node.flags() & flag::LIST != 0
                     || (!m.run && node.flags() & flag::DECLARATOR != 0);
-                *r == range && !(descends && !flat.is_leaf(idx))
+                !(descends && !flat.is_leaf(idx))
             });
             out.push_str(&"  ".repeat(depth));
             let kind = grammar.kind_name(node.kind);
-            if let Some((meta, _)) = meta {
+            if let Some(meta) = meta {
                 let what = if meta.run { "a run" } else { "one node" };
                 out.push_str(&format!("{} ({what}, here: {kind})\n", meta.written()));
                 idx = node.next;
                 continue;
             }
-            let text = restored(&placed.text, &range, &placed.metas);
-            if flat.is_leaf(idx) && text != kind {
-                out.push_str(&format!("{kind} `{text}`\n"));
-            } else if flat.is_leaf(idx) {
-                out.push_str(&format!("`{text}`\n"));
+            if flat.is_leaf(idx) {
+                let text = restored(&placed.text, &range, &placed.metas);
+                if text != kind {
+                    out.push_str(&format!("{kind} `{text}`\n"));
+                } else {
+                    out.push_str(&format!("`{text}`\n"));
+                }
             } else {
                 out.push_str(&format!("{kind}\n"));
+                open.push(node.next);
             }
             idx += 1;
         }

@@ -8,6 +8,7 @@ use crate::limits;
 use crate::syntax::grammar::Grammar;
 use crate::syntax::matcher;
 use crate::syntax::pattern::{self, Pattern};
+use crate::syntax::place::clipped;
 use crate::syntax::report::counted_plural;
 use crate::syntax::search::Query;
 use crate::syntax::source;
@@ -59,7 +60,7 @@ pub(crate) fn explain(
         if near {
             for miss in matcher::near_misses(pattern, &flat, &buffer, 1000) {
                 let node = flat.node(miss.extra);
-                let text = String::from_utf8_lossy(&buffer[node.start as usize..node.end as usize]);
+                let text = clipped(&buffer[node.start as usize..node.end as usize]);
                 *misses.entry(first_line(&text)).or_default() += 1;
             }
         }

@@ -7,13 +7,14 @@
 //! are spelled by stand-ins; a form other than the bare identifier counts only where its text is
 //! exactly one node.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::limits;
 use crate::syntax::grammar::{Grammar, flag};
 use crate::syntax::languages::{Accept, Context, Rung};
 use crate::syntax::metavar::{Meta, Piece};
-use crate::syntax::tree::Flat;
+use crate::syntax::tree::{Flat, Node};
 
 /// A fragment that a rung took.
 pub(crate) struct Placed {
@@ -35,6 +36,21 @@ pub(crate) struct Placed {
     pub dropped: Vec<u32>,
     /// What the scaffold put before every line of the fragment but its first.
     pub indent: &'static str,
+}
+
+impl Placed {
+    /// The metavariable whose stand-in is exactly this node.
+    pub fn meta_of(&self, node: &Node) -> Option<&Meta> {
+        meta_of(&self.metas, node)
+    }
+}
+
+fn meta_of<'a>(metas: &'a [(Meta, Range<usize>)], node: &Node) -> Option<&'a Meta> {
+    let range = node.start as usize..node.end as usize;
+    // The stand-ins are in order and apart.
+    let idx = metas.partition_point(|(_, r)| r.start < range.start);
+    let (meta, found) = metas.get(idx)?;
+    (*found == range).then_some(meta)
 }
 
 /// Why a rung did not take the fragment.
@@ -121,9 +137,12 @@ fn spell(
         })
         .collect();
     let mut tried = 0;
+    let length: usize = pieces.iter().map(Piece::len).sum();
+    let most =
+        (limits::SPELLED_BYTES_PER_RUNG / length.max(1)).clamp(1, limits::SPELLINGS_PER_RUNG);
     let mut attempt = |forms: &[usize]| {
         tried += 1;
-        if tried > limits::SPELLINGS_PER_RUNG {
+        if tried > most {
             return None;
         }
         if statements_on_one_line(grammar, pieces, forms) {
@@ -289,6 +308,7 @@ fn try_forms(
     let mut text = rung.before.to_owned();
     let fragment_start = text.len();
     let mut metas = Vec::new();
+    let mut numbers = HashMap::new();
     for piece in pieces {
         match piece {
             Piece::Text(t) if rung.indent.is_empty() => text.push_str(t),
@@ -297,8 +317,10 @@ fn try_forms(
                 let form = syntax.forms[forms[metas.len()]];
                 let start = text.len();
                 // One name has one stand-in: some scanners pair names (HTML's tags).
-                let same = |(m, _): &(Meta, Range<usize>)| meta.binds() && m.name == meta.name;
-                let number = metas.iter().position(same).unwrap_or(metas.len());
+                let mut number = metas.len();
+                if meta.binds() {
+                    number = *numbers.entry(meta.name.as_str()).or_insert(number);
+                }
                 text.push_str(&form.replace("{}", &format!("zq{number}x")));
                 metas.push((meta.clone(), start..text.len()));
             }
@@ -331,34 +353,39 @@ fn try_forms(
     };
     let mut inexact = 0;
     let singles = syntax.singles;
+    let nodes = if !singles.is_empty() || forms.iter().any(|form| *form > 0) {
+        spelled_nodes(&placed.flat, &placed.metas)
+    } else {
+        HashMap::new()
+    };
     for (meta, range) in &placed.metas {
         // A run alone in the brackets of one node stands for a list, which has another kind.
         let alone = meta.run
-            && node_at(&placed.flat, range).is_some_and(|node| {
-                let parent = placed.flat.node(placed.flat.node(node).parent);
+            && nodes.get(range).is_some_and(|node| {
+                let parent = placed.flat.node(placed.flat.node(*node).parent);
                 singles.contains(&grammar.kind_name(parent.kind))
             });
         inexact += usize::from(alone);
     }
     for (idx, form) in forms.iter().enumerate() {
         let range = placed.metas[idx].1.clone();
-        if *form == 0 || node_at(&placed.flat, &range).is_some() {
+        if *form == 0 || nodes.contains_key(&range) {
             continue;
         }
         // A terminator that is no part of the tree here does not keep the form from being one node.
         let shorter = range.start..range.end - 1;
         if placed.metas[idx].0.run
             && placed.text[range.clone()].ends_with(',')
-            && let Some(node) = node_at(&placed.flat, &shorter)
-            && let Some(separator) = lone_separator(&placed.flat, node)
+            && let Some(node) = nodes.get(&shorter)
+            && let Some(separator) = lone_separator(&placed.flat, *node)
         {
             placed.dropped.push(separator);
             placed.metas[idx].1 = shorter;
             continue;
         }
         let loose = placed.text[range.clone()].ends_with(';')
-            && node_at(&placed.flat, &shorter).is_some_and(|node| {
-                let parent = placed.flat.node(placed.flat.node(node).parent);
+            && nodes.get(&shorter).is_some_and(|node| {
+                let parent = placed.flat.node(placed.flat.node(*node).parent);
                 let semicolon = grammar.language.id_for_node_kind(";", false);
                 grammar.flags(parent.kind) & flag::LOOSE != 0
                     || grammar.flags(semicolon) & flag::TRIVIA != 0
@@ -406,23 +433,20 @@ fn lone_separator(flat: &Flat, node: u32) -> Option<u32> {
     only.then_some(separator)
 }
 
-/// The outermost node with exactly this range.
-fn node_at(flat: &Flat, range: &Range<usize>) -> Option<u32> {
-    let mut idx = 0;
-    'down: loop {
-        let node = flat.node(idx);
-        if node.start as usize == range.start && node.end as usize == range.end {
-            return Some(idx);
+/// The outermost node of each stand-in, with and without its last byte, found in one pass.
+fn spelled_nodes(flat: &Flat, metas: &[(Meta, Range<usize>)]) -> HashMap<Range<usize>, u32> {
+    let mut nodes = HashMap::new();
+    for (idx, node) in flat.nodes.iter().enumerate() {
+        let range = node.start as usize..node.end as usize;
+        let at = metas.partition_point(|(_, r)| r.start < range.start);
+        let spelled = metas.get(at).is_some_and(|(_, r)| {
+            r.start == range.start && (r.end == range.end || r.end == range.end + 1)
+        });
+        if spelled {
+            nodes.entry(range).or_insert(idx as u32);
         }
-        for child in flat.children(idx) {
-            let node = flat.node(child);
-            if node.start as usize <= range.start && node.end as usize >= range.end {
-                idx = child;
-                continue 'down;
-            }
-        }
-        return None;
     }
+    nodes
 }
 
 /// Finds the nodes that the fragment stands for, or says why it stands for none.
@@ -440,13 +464,8 @@ fn find_roots(grammar: &Grammar, placed: &mut Placed, rung: &Rung) -> Result<(),
         let n = flat.node(idx);
         n.start as usize <= left && n.end as usize >= right
     };
-    let is_meta = |idx: u32| {
-        let n = flat.node(idx);
-        placed
-            .metas
-            .iter()
-            .any(|(_, r)| r.start == n.start as usize && r.end == n.end as usize)
-    };
+    let metas = &placed.metas;
+    let is_meta = |idx: u32| meta_of(metas, flat.node(idx)).is_some();
     let fits = |idx: u32| {
         let n = flat.node(idx);
         n.start as usize == left && (n.end as usize == right || n.end as usize == right_extended)
@@ -573,13 +592,7 @@ fn find_roots(grammar: &Grammar, placed: &mut Placed, rung: &Rung) -> Result<(),
         ));
     }
     for pair in roots.windows(2) {
-        let single = |idx: u32| {
-            let n = flat.node(idx);
-            placed
-                .metas
-                .iter()
-                .any(|(m, r)| !m.run && r.start == n.start as usize && r.end == n.end as usize)
-        };
+        let single = |idx: u32| meta_of(metas, flat.node(idx)).is_some_and(|m| !m.run);
         let between = flat.node(pair[0]).end as usize..flat.node(pair[1]).start as usize;
         let separate = placed.text[between].contains(|c| c == '\n' || c == ';');
         if !separate && (single(pair[0]) || single(pair[1])) {
@@ -791,9 +804,10 @@ fn shown_at(
 pub(crate) fn restored(text: &str, range: &Range<usize>, metas: &[(Meta, Range<usize>)]) -> String {
     let mut out = String::new();
     let mut at = range.start;
-    for (meta, meta_range) in metas {
-        if meta_range.end <= at || meta_range.start >= range.end {
-            continue;
+    let first = metas.partition_point(|(_, r)| r.end <= at);
+    for (meta, meta_range) in &metas[first..] {
+        if meta_range.start >= range.end {
+            break;
         }
         if meta_range.start > at {
             out.push_str(text.get(at..meta_range.start).unwrap_or(""));

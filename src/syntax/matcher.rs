@@ -276,6 +276,13 @@ impl<'a> Machine<'a> {
                     node.kind == *kind && node.flags() & MISSING == 0 && self.text_is(idx, text);
                 fits.then_some((pc + 1, node.next, parent))
             }
+            Op::Words { kind, text } => {
+                let found = &self.source[node.start as usize..node.end as usize];
+                let fits = node.kind == *kind
+                    && std::str::from_utf8(found)
+                        .is_ok_and(|found| found.split_whitespace().eq(text.split_whitespace()));
+                fits.then_some((pc + 1, node.next, parent))
+            }
             Op::Token { kind, text } => {
                 let fits = node.kind == *kind
                     && node.flags() & MISSING == 0
@@ -344,12 +351,9 @@ impl<'a> Machine<'a> {
         })
     }
 
+    /// The child of `parent` before a place among its children that is not the first.
     fn sibling_before(&self, idx: u32, parent: u32) -> u32 {
-        let mut at = idx - 1;
-        while self.flat.node(at).parent != parent {
-            at = self.flat.node(at).parent;
-        }
-        at
+        self.flat.child_before(idx, parent).unwrap_or(idx - 1)
     }
 
     /// Where the program goes on after the list entered at `pc`, if that list may be absent.
@@ -494,8 +498,10 @@ impl<'a> Machine<'a> {
             return true;
         }
         let mut key = 0u64;
-        if self.pattern.repeats {
-            for bound in self.bound.iter().flatten() {
+        if !self.pattern.repeated.is_empty() {
+            // What the other slots hold cannot make a later operation fail.
+            let repeated = self.pattern.repeated.iter();
+            for bound in repeated.filter_map(|slot| self.bound[*slot]) {
                 for word in [bound.bytes.0, bound.bytes.1] {
                     key = (key ^ u64::from(word))
                         .wrapping_mul(0x9E37_79B9_7F4A_7C15)
@@ -517,11 +523,7 @@ impl<'a> Machine<'a> {
             let at = self.flat.nodes.get(from as usize).map_or(0, |n| n.start);
             (at, at)
         } else {
-            let mut last = to - 1;
-            let parent = self.flat.node(from).parent;
-            while self.flat.node(last).parent != parent {
-                last = self.flat.node(last).parent;
-            }
+            let last = self.sibling_before(to, self.flat.node(from).parent);
             (self.flat.node(from).start, self.flat.node(last).end)
         };
         self.bind(

@@ -26,6 +26,16 @@ pub(crate) struct Meta {
     pub span: Range<usize>,
 }
 
+impl Piece {
+    /// Bytes that it takes in the text, about.
+    pub fn len(&self) -> usize {
+        match self {
+            Piece::Text(text) => text.len(),
+            Piece::Meta(meta) => meta.span.len(),
+        }
+    }
+}
+
 impl Meta {
     /// Whether the name captures (it is not anonymous and does not begin with `_`).
     pub fn binds(&self) -> bool {

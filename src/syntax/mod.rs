@@ -11,6 +11,7 @@ pub mod languages;
 mod matcher;
 mod metavar;
 pub mod pattern;
+mod place;
 pub mod prefilter;
 pub mod report;
 pub mod rewrite;

@@ -5,6 +5,7 @@
 //! children exhausted, compare a `Leaf`, bind `One` node or a `Run` of siblings. Compilation is a loop
 //! over the flat tree; nothing here recurses.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::limits;
@@ -25,6 +26,8 @@ pub(crate) enum Op {
     Leave,
     /// The next sibling has this kind and this text.
     Leaf { kind: u16, text: Box<[u8]> },
+    /// The next sibling is text between elements with these words; how they are spaced does not count.
+    Words { kind: u16, text: Box<str> },
     /// The next sibling is this unnamed token; with a text where the kind does not tell it.
     Token { kind: u16, text: Option<Box<[u8]>> },
     /// The next sibling is this separator.
@@ -61,8 +64,8 @@ pub struct Pattern {
     pub kind: String,
     pub(crate) ops: Vec<Op>,
     pub(crate) slots: Vec<Slot>,
-    /// Whether a slot is bound more than once.
-    pub(crate) repeats: bool,
+    /// The slots that are bound more than once.
+    pub(crate) repeated: Vec<usize>,
     /// Whether several runs make the search branch.
     pub(crate) branches: bool,
     pub(crate) sequence: bool,
@@ -189,21 +192,17 @@ fn read(text: &str) -> Result<Vec<Piece>, SyntaxError> {
             pattern: text.trim().to_owned(),
         });
     }
-    let mut kinds: Vec<&Meta> = Vec::new();
+    let mut kinds: HashMap<&str, bool> = HashMap::new();
     for piece in &pieces {
         let Piece::Meta(meta) = piece else { continue };
         if !meta.binds() {
             continue;
         }
-        if let Some(other) = kinds
-            .iter()
-            .find(|m| m.name == meta.name && m.run != meta.run)
-        {
+        if *kinds.entry(&meta.name).or_insert(meta.run) != meta.run {
             return Err(SyntaxError::MixedMetavariable {
-                name: other.name.clone(),
+                name: meta.name.clone(),
             });
         }
-        kinds.push(meta);
     }
     Ok(pieces)
 }
@@ -237,13 +236,17 @@ impl Pattern {
             placed: &placed,
             ops: Vec::new(),
             slots: Vec::new(),
-            repeats: false,
+            slot_of: HashMap::new(),
+            repeated: Vec::new(),
         };
         for root in &placed.roots {
             compiler.subtree(*root);
         }
         compiler.ops.push(Op::End);
-        let (ops, slots, repeats) = (compiler.ops, compiler.slots, compiler.repeats);
+        let (ops, slots) = (compiler.ops, compiler.slots);
+        let repeated: Vec<usize> = (0..slots.len())
+            .filter(|slot| compiler.repeated[*slot])
+            .collect();
         let first = *placed.flat.node(placed.roots[0]);
         let n_runs = ops.iter().filter(|op| matches!(op, Op::Run { .. })).count();
         let spine = spine(grammar, &placed);
@@ -259,11 +262,11 @@ impl Pattern {
             line_comments: grammar.row.syntax.comment_starts,
             optional: OPTIONAL_TOKENS,
         };
-        let shape = shape(grammar, &placed, repeats);
+        let shape = shape(grammar, &placed, !repeated.is_empty());
         Ok(Pattern {
             context: placed.context,
             kind: grammar.kind_name(first.kind).to_owned(),
-            repeats,
+            repeated,
             branches: n_runs > 1,
             sequence: placed.roots.len() > 1,
             root_attached: first.flags() & flag::ATTACHED != 0,
@@ -302,7 +305,8 @@ struct Compiler<'a> {
     placed: &'a Placed,
     ops: Vec<Op>,
     slots: Vec<Slot>,
-    repeats: bool,
+    slot_of: HashMap<String, usize>,
+    repeated: Vec<bool>,
 }
 
 impl Compiler<'_> {
@@ -363,8 +367,7 @@ impl Compiler<'_> {
             return Some(node.next);
         }
         let range = node.start as usize..node.end as usize;
-        let meta = self.placed.metas.iter().find(|(_, r)| *r == range);
-        if let Some((meta, _)) = meta {
+        if let Some(meta) = self.placed.meta_of(&node) {
             let passed = node.flags() & flag::LIST != 0
                 || (!meta.run && node.flags() & flag::DECLARATOR != 0);
             let has_inner = flat.children(idx).next().is_some_and(|c| {
@@ -404,6 +407,12 @@ impl Compiler<'_> {
                     kind: node.kind,
                     text: (!told).then(|| text.as_bytes().into()),
                 });
+            } else if self.grammar.flags(node.kind) & flag::TEXT != 0 {
+                let text = restored(&self.placed.text, &range, &self.placed.metas);
+                self.ops.push(Op::Words {
+                    kind: node.kind,
+                    text: text.into(),
+                });
             } else {
                 self.leaf(node.kind, &range);
             }
@@ -428,10 +437,12 @@ impl Compiler<'_> {
         if !meta.binds() {
             return None;
         }
-        if let Some(found) = self.slots.iter().position(|s| s.name == meta.name) {
-            self.repeats = true;
-            return Some(found);
+        if let Some(found) = self.slot_of.get(&meta.name) {
+            self.repeated[*found] = true;
+            return Some(*found);
         }
+        self.slot_of.insert(meta.name.clone(), self.slots.len());
+        self.repeated.push(false);
         self.slots.push(Slot {
             name: meta.name.clone(),
             run: meta.run,
@@ -441,22 +452,14 @@ impl Compiler<'_> {
 
     fn holds_meta_node(&self, idx: u32) -> bool {
         let flat = &self.placed.flat;
-        (idx..flat.node(idx).next).any(|i| {
-            let n = flat.node(i);
-            self.placed
-                .metas
-                .iter()
-                .any(|(_, r)| r.start == n.start as usize && r.end == n.end as usize)
-        })
+        (idx..flat.node(idx).next).any(|i| self.placed.meta_of(flat.node(i)).is_some())
     }
 
     /// The operation for a string literal whose whole body is one metavariable (D38).
     fn string_body(&mut self, range: &Range<usize>, kind: u16) -> Option<Op> {
-        let (meta, inner) = self
-            .placed
-            .metas
-            .iter()
-            .find(|(_, r)| r.start > range.start && r.end < range.end)?;
+        let metas = &self.placed.metas;
+        let at = metas.partition_point(|(_, r)| r.start <= range.start);
+        let (meta, inner) = metas.get(at).filter(|(_, r)| r.end < range.end)?;
         let open = &self.placed.text[range.start..inner.start];
         let close = &self.placed.text[inner.end..range.end];
         let quote = |c: char| matches!(c, '"' | '\'' | '`' | '[' | ']' | '/' | '<' | '>');
@@ -492,13 +495,7 @@ fn spine(grammar: &Grammar, placed: &Placed) -> Spine {
             Spine::Closed
         };
     }
-    let is_meta = |idx: u32| {
-        let n = flat.node(idx);
-        placed
-            .metas
-            .iter()
-            .any(|(_, r)| r.start == n.start as usize && r.end == n.end as usize)
-    };
+    let is_meta = |idx: u32| placed.meta_of(flat.node(idx)).is_some();
     let mut levels = Vec::new();
     let mut idx = *placed.roots.last().expect("a placed fragment has a root");
     loop {
@@ -569,6 +566,13 @@ fn fixed_runs(grammar: &Grammar, ops: &[Op]) -> Vec<TokenRun> {
                     flush(&mut current);
                 } else {
                     current.push(Token::new(grammar.kind_name(*kind)));
+                }
+            }
+            Op::Words { text, .. } => {
+                flush(&mut current);
+                for word in text.split_whitespace() {
+                    current.push(Token::literal(word));
+                    flush(&mut current);
                 }
             }
             Op::One { .. } | Op::Run { .. } | Op::End => flush(&mut current),

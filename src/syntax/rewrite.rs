@@ -1,5 +1,6 @@
 //! Rewriting: the engine of `ast_edit`. It proposes new contents and writes nothing (R58).
 
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -17,11 +18,12 @@ use crate::syntax::hint;
 use crate::syntax::languages::Context;
 use crate::syntax::matcher::{self, Match};
 use crate::syntax::pattern::{self, Pattern};
+use crate::syntax::place::clipped;
 use crate::syntax::report::{SkippedFile, counted};
-use crate::syntax::search::{Query, Searcher, clip_bytes};
+use crate::syntax::search::{Query, Searcher};
 use crate::syntax::source::{self, Unsearchable};
 use crate::syntax::template::{
-    Layout, Output, Place, Planned, Template, TemplatePiece, Unbound, Writer,
+    Inserted, Layout, Output, Place, Planned, Template, TemplatePiece, Unbound, Writer,
 };
 use crate::syntax::tree::Flat;
 use crate::text::{LineIndex, clip};
@@ -232,14 +234,15 @@ impl Searcher<'_> {
                 FileOutcome::Changed {
                     file,
                     diff,
+                    n_changes,
                     changes,
                     warnings,
                 } => {
                     report.warnings.extend(warnings);
-                    if changes.is_empty() {
+                    if n_changes == 0 {
                         continue;
                     }
-                    report.replacements += changes.len();
+                    report.replacements += n_changes;
                     report.files += 1;
                     report.diff.push_str(&diff);
                     let room = limits::CHANGES_SHOWN - report.changes.len();
@@ -290,6 +293,8 @@ enum FileOutcome {
     Changed {
         file: RewrittenFile,
         diff: String,
+        n_changes: usize,
+        /// The first of them.
         changes: Vec<ChangeReport>,
         warnings: Vec<String>,
     },
@@ -324,7 +329,7 @@ impl Work<'_> {
         }
         let layout = Layout::of(&source);
         let parentheses = self.grammar.row.syntax.parentheses.unwrap_or(("(", ")"));
-        let writer = |parenthesised: &[Place]| {
+        let writer = |parenthesised: &HashSet<Place>| {
             Writer {
                 source: &source,
                 flat: &flat,
@@ -344,7 +349,7 @@ impl Work<'_> {
                 limits::REWRITE_BYTES
             ),
         };
-        let mut output = writer(&[]).ok_or_else(too_large)?;
+        let mut output = writer(&HashSet::new()).ok_or_else(too_large)?;
         let mut tree = match self.searcher.parse_whole(self.grammar, path, &output.bytes) {
             Ok(tree) => tree,
             Err(why) => return skipped(why),
@@ -363,26 +368,21 @@ impl Work<'_> {
             self.check(&shown, &flat, &tree, &output, &source)?;
         }
         self.warn(&shown, &flat, &source, &plan.planned, &index, &mut warnings);
-        let mut changes: Vec<(u32, ChangeReport)> = Vec::new();
-        for inserted in output.inserted.iter().filter(|i| i.piece.is_none()) {
-            let range = plan.planned[inserted.planned].found.range.clone();
-            let before = &source[range.start as usize..range.end as usize];
-            let after = &output.bytes[inserted.range.clone()];
-            if before != after {
-                changes.push((
-                    range.start,
-                    ChangeReport {
-                        file: shown.clone(),
-                        line: index.line_of(range.start as usize),
-                        before: clip_bytes(lossy(before), limits::MATCH_TEXT_BYTES),
-                        after: clip_bytes(lossy(after), limits::MATCH_TEXT_BYTES),
-                    },
-                ));
-            }
-        }
-        // A capture that the template uses twice writes the matches inside it twice.
-        changes.sort_by_key(|(start, change)| (*start, std::cmp::Reverse(change.before.len())));
-        changes.dedup_by(|a, b| a.0 == b.0 && a.1.before == b.1.before);
+        let changed = self.changed(&plan.planned, &output, &source);
+        let changes = changed
+            .iter()
+            .take(limits::CHANGES_SHOWN)
+            .map(|inserted| {
+                let range = plan.planned[inserted.planned].found.range.clone();
+                ChangeReport {
+                    file: shown.clone(),
+                    line: index.line_of(range.start as usize),
+                    before: clipped(&source[range.start as usize..range.end as usize]),
+                    after: clipped(&output.bytes[inserted.range.clone()]),
+                }
+            })
+            .collect();
+        let n_changes = changed.len();
         let diff = diff::unified(
             &lossy(&source),
             &lossy(&output.bytes),
@@ -396,9 +396,33 @@ impl Work<'_> {
                 bytes_after: output.bytes,
             },
             diff,
-            changes: changes.into_iter().map(|(_, change)| change).collect(),
+            n_changes,
+            changes,
             warnings,
         })
+    }
+
+    /// The replacements that differ from what they replace, outermost first at each place.
+    fn changed<'o>(
+        &self,
+        planned: &[Planned],
+        output: &'o Output,
+        source: &[u8],
+    ) -> Vec<&'o Inserted> {
+        let mut changed: Vec<&Inserted> = output
+            .inserted
+            .iter()
+            .filter(|i| i.piece.is_none())
+            .filter(|i| {
+                let range = &planned[i.planned].found.range;
+                source[range.start as usize..range.end as usize] != output.bytes[i.range.clone()]
+            })
+            .collect();
+        // Planned matches are in order. A capture that the template uses twice writes the matches
+        // inside it twice.
+        changed.sort_by_key(|i| i.planned);
+        changed.dedup_by_key(|i| i.planned);
+        changed
     }
 
     /// The captures, and whole replacements, that the new place takes apart or reads as something else.
@@ -408,8 +432,17 @@ impl Work<'_> {
         old: &Flat,
         output: &Output,
         new: &Flat,
-    ) -> Vec<Place> {
-        let mut places = Vec::new();
+    ) -> HashSet<Place> {
+        let mut places = HashSet::new();
+        let new_kinds = KindsAt::new(
+            new,
+            output
+                .inserted
+                .iter()
+                .map(|i| i.range.start as u32..i.range.end as u32),
+        );
+        let captures = planned.iter().flat_map(|p| &p.found.captures);
+        let old_kinds = KindsAt::new(old, captures.map(|c| c.bytes.0..c.bytes.1));
         for inserted in &output.inserted {
             let range = inserted.range.start as u32..inserted.range.end as u32;
             if range.is_empty() {
@@ -418,8 +451,8 @@ impl Work<'_> {
             let place = (inserted.planned, inserted.piece);
             match inserted.piece {
                 None if self.one_expression => {
-                    if new.nodes_at(&range).next().is_none() {
-                        places.push(place);
+                    if new_kinds.at(&range).is_empty() {
+                        places.insert(place);
                     }
                 }
                 None => {}
@@ -433,14 +466,13 @@ impl Work<'_> {
                         continue;
                     }
                     let kind = old.node(capture.nodes.0).kind;
-                    let kept = new.nodes_at(&range).any(|idx| {
-                        new.node(idx).kind == kind
-                            || old
-                                .nodes_at(&(capture.bytes.0..capture.bytes.1))
-                                .any(|o| old.node(o).kind == new.node(idx).kind)
-                    });
+                    let before = old_kinds.at(&(capture.bytes.0..capture.bytes.1));
+                    let kept = new_kinds
+                        .at(&range)
+                        .iter()
+                        .any(|new| *new == kind || before.contains(new));
                     if !kept {
-                        places.push(place);
+                        places.insert(place);
                     }
                 }
             }
@@ -510,28 +542,40 @@ impl Work<'_> {
             Some(TemplatePiece::Text(text)) => terminator.filter(|t| text.trim_end().ends_with(t)),
             _ => None,
         };
+        // A comment is lost or kept by the innermost match that holds it: matches only nest inside of
+        // what the outer one keeps. Both lists are in order, so one sweep does.
+        let mut next = 0;
+        let mut open: Vec<&Match> = Vec::new();
+        for comment in &flat.comments {
+            while let Some(plan) = planned.get(next)
+                && plan.found.range.start <= comment.start
+            {
+                while open
+                    .last()
+                    .is_some_and(|m| m.range.end <= plan.found.range.start)
+                {
+                    open.pop();
+                }
+                open.push(&plan.found);
+                next += 1;
+            }
+            while open.last().is_some_and(|m| m.range.end <= comment.start) {
+                open.pop();
+            }
+            let Some(found) = open.last() else { continue };
+            let kept = found.captures.iter().enumerate().any(|(slot, c)| {
+                self.template.uses(slot) && c.bytes.0 <= comment.start && comment.end <= c.bytes.1
+            });
+            if !kept && comment.end <= found.range.end {
+                warnings.push(format!(
+                    "{shown}:{}: the comment `{}` would be removed",
+                    index.line_of(comment.start as usize),
+                    short(&source[comment.start as usize..comment.end as usize])
+                ));
+            }
+        }
         for plan in planned {
             let found = &plan.found;
-            let first = flat
-                .comments
-                .partition_point(|c| c.end <= found.range.start);
-            for comment in flat.comments[first..]
-                .iter()
-                .take_while(|c| c.start < found.range.end)
-            {
-                let kept = found.captures.iter().enumerate().any(|(slot, c)| {
-                    self.template.uses(slot)
-                        && c.bytes.0 <= comment.start
-                        && comment.end <= c.bytes.1
-                });
-                if !kept && comment.start >= found.range.start && comment.end <= found.range.end {
-                    warnings.push(format!(
-                        "{shown}:{}: the comment `{}` would be removed",
-                        index.line_of(comment.start as usize),
-                        short(&source[comment.start as usize..comment.end as usize])
-                    ));
-                }
-            }
             let rest = &source[found.range.end as usize..];
             let rest = &rest[rest
                 .iter()
@@ -546,6 +590,26 @@ impl Work<'_> {
                 ));
             }
         }
+    }
+}
+
+/// The kinds of the nodes that have exactly one of the wanted ranges, found in one pass: looking for
+/// each range on its own would cost the breadth or the depth of the tree each time.
+struct KindsAt(HashMap<Range<u32>, Vec<u16>>);
+
+impl KindsAt {
+    fn new(flat: &Flat, wanted: impl Iterator<Item = Range<u32>>) -> KindsAt {
+        let mut kinds: HashMap<Range<u32>, Vec<u16>> = wanted.map(|r| (r, Vec::new())).collect();
+        for node in &flat.nodes {
+            if let Some(kinds) = kinds.get_mut(&(node.start..node.end)) {
+                kinds.push(node.kind);
+            }
+        }
+        KindsAt(kinds)
+    }
+
+    fn at(&self, range: &Range<u32>) -> &[u16] {
+        self.0.get(range).map_or(&[], Vec::as_slice)
     }
 }
 
@@ -643,7 +707,7 @@ fn lossy(bytes: &[u8]) -> String {
 
 /// A text on one line, for a warning.
 fn short(bytes: &[u8]) -> String {
-    let text = lossy(bytes);
+    let text = lossy(&bytes[..bytes.len().min(1_000)]);
     let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     clip(&one_line, 60).into_owned()
 }

@@ -5,6 +5,8 @@
 //! disk. Results are those of a full parse of every file, in an order that does not depend on the
 //! number of threads (D15); the search stops as soon as the first `max_results` in that order are known.
 
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -19,12 +21,11 @@ use crate::syntax::hint;
 use crate::syntax::languages::{self, Context, Language};
 use crate::syntax::matcher::{self, Match};
 use crate::syntax::pattern::{self, Pattern};
+use crate::syntax::place::{Places, clipped};
 use crate::syntax::report::{MatchReport, SearchReport, ShownLine, SkippedFile};
 use crate::syntax::source::{self, Stamp, Unsearchable};
 use crate::syntax::split::{Plan, plan};
-use crate::syntax::text::found;
 use crate::syntax::tree::Flat;
-use crate::text::{LineIndex, clip};
 use crate::walk::{self, WalkError, WalkOptions};
 use crate::workspace::display_under;
 
@@ -94,7 +95,7 @@ impl Searcher<'_> {
             &target.files,
             query.max_results,
             cancel,
-            &|file, parsed, m| self.report(pattern, file, parsed.source, m, query.context_lines),
+            &|file, parsed, m| self.report(pattern, file, parsed, m, query.context_lines),
         )?;
         let mut skipped = target.skipped;
         for other in &compiled.alternatives {
@@ -108,9 +109,7 @@ impl Searcher<'_> {
                 &target.files,
                 query.max_results,
                 cancel,
-                &|file, parsed, m| {
-                    self.report(pattern, file, parsed.source, m, query.context_lines)
-                },
+                &|file, parsed, m| self.report(pattern, file, parsed, m, query.context_lines),
             )?;
         }
         if scan.found.is_empty() {
@@ -244,55 +243,50 @@ impl Searcher<'_> {
         &self,
         pattern: &Pattern,
         file: &Path,
-        bytes: &[u8],
+        parsed: &Parsed<'_>,
         m: &Match,
         context_lines: usize,
     ) -> MatchReport {
-        let texts = found(pattern, bytes, m);
-        let index = LineIndex::new(bytes);
-        let start = index.position(texts.range.start);
-        let end = index.position(texts.range.end);
+        let places = parsed.places.get_or_init(|| Places::new(parsed.source));
+        let range = m.range.start as usize..m.range.end as usize;
+        let start = places.position(range.start);
+        let end = places.position(range.end);
         let first = start.line.saturating_sub(context_lines).max(1);
-        let last = (end.line + context_lines).min(index.line_count());
+        let last = (end.line + context_lines).min(places.line_count());
         let mut lines = Vec::new();
         for number in first..=last {
             let matched = (start.line..=end.line).contains(&number);
             if matched && number >= start.line + limits::MATCH_LINES {
                 continue;
             }
-            let Some(text) = index.line(number) else {
+            let around = (number == start.line).then_some(range.start);
+            let Some(text) = places.shown_line(number, around) else {
                 break;
             };
-            let shown = around(
-                &text,
-                if number == start.line {
-                    start.column
-                } else {
-                    1
-                },
-            );
             lines.push(ShownLine {
                 number,
-                text: shown,
+                text,
                 matched,
             });
         }
-        let cut = |text: String| clip_bytes(text, limits::MATCH_TEXT_BYTES);
+        let mut captures = BTreeMap::new();
+        let mut runs = BTreeMap::new();
+        for (slot, capture) in pattern.slots.iter().zip(&m.captures) {
+            let bytes = &parsed.source[capture.bytes.0 as usize..capture.bytes.1 as usize];
+            let map = if slot.run { &mut runs } else { &mut captures };
+            map.insert(slot.name.clone(), clipped(bytes));
+        }
         MatchReport {
             file: self.shown(file),
             line: start.line,
             column: start.column,
             end_line: end.line,
             end_column: end.column,
-            start_byte: texts.range.start,
-            end_byte: texts.range.end,
-            text: cut(String::from_utf8_lossy(&bytes[texts.range.clone()]).into_owned()),
-            captures: texts
-                .captures
-                .into_iter()
-                .map(|(k, v)| (k, cut(v)))
-                .collect(),
-            runs: texts.runs.into_iter().map(|(k, v)| (k, cut(v))).collect(),
+            start_byte: range.start,
+            end_byte: range.end,
+            text: clipped(&parsed.source[range]),
+            captures,
+            runs,
             lines,
         }
     }
@@ -415,7 +409,10 @@ impl Searcher<'_> {
         let Some(flat) = self.flat(grammar, pattern, file, stamp, buffer)? else {
             return Ok(pattern.loose_needles.may_match(buffer));
         };
-        let parsed = Parsed { source: buffer };
+        let parsed = Parsed {
+            source: buffer,
+            places: OnceCell::new(),
+        };
         for m in matcher::find(pattern, &flat, buffer, limit) {
             each(&parsed, &m);
         }
@@ -516,6 +513,7 @@ fn bounded(bytes: usize) -> Result<(), Unsearchable> {
 /// A file ready to match.
 pub(crate) struct Parsed<'a> {
     pub source: &'a [u8],
+    places: OnceCell<Places<'a>>,
 }
 
 /// What a scan found.
@@ -597,32 +595,4 @@ fn walk_error(error: WalkError) -> SyntaxError {
             reason: source.to_string(),
         },
     }
-}
-
-/// The part of a long line around a column.
-fn around(line: &str, column: usize) -> String {
-    let line = line.trim_end();
-    if line.len() <= limits::LINE_CHARS {
-        return line.to_owned();
-    }
-    if column <= limits::LINE_CHARS / 2 {
-        return clip(line, limits::LINE_CHARS).into_owned();
-    }
-    let skip = column - limits::LINE_CHARS / 4;
-    let rest: String = line.chars().skip(skip).collect();
-    format!("…{}", clip(&rest, limits::LINE_CHARS))
-}
-
-/// Cuts a text at a character boundary.
-pub(crate) fn clip_bytes(mut text: String, max: usize) -> String {
-    if text.len() <= max {
-        return text;
-    }
-    let mut at = max;
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    text.truncate(at);
-    text.push('…');
-    text
 }

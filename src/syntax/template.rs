@@ -5,6 +5,7 @@
 //! their new one, with the file's own characters and line ends; lines inside string literals stay as
 //! they are. It must not know files, and does not parse.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -217,6 +218,14 @@ pub(crate) struct Output {
     pub inserted: Vec<Inserted>,
 }
 
+/// What the source gives a place to look up while writing.
+struct Lines {
+    /// Where each line begins.
+    starts: Vec<u32>,
+    /// The multi-line string literals, whose lines must not move; ascending and apart.
+    fixed: Vec<Range<u32>>,
+}
+
 /// Everything that building an output needs.
 pub(crate) struct Writer<'a> {
     pub source: &'a [u8],
@@ -226,7 +235,7 @@ pub(crate) struct Writer<'a> {
     pub planned: &'a [Planned],
     /// The planned matches that lie in no other.
     pub top: &'a [usize],
-    pub parenthesised: &'a [Place],
+    pub parenthesised: &'a HashSet<Place>,
     pub parentheses: (&'a str, &'a str),
 }
 
@@ -256,7 +265,7 @@ impl Writer<'_> {
     /// Builds the new content; `None` when it would be too large.
     pub fn write(&self) -> Option<Output> {
         let adapted = self.layout.adapt(self.template);
-        let fixed = self.fixed_lines();
+        let lines = self.lines();
         let mut out = Output::default();
         let nothing: Rc<str> = "".into();
         let mut stack = vec![Frame::Slice {
@@ -267,7 +276,9 @@ impl Writer<'_> {
             new: nothing,
         }];
         while let Some(frame) = stack.pop() {
-            if out.bytes.len() > limits::REWRITE_BYTES {
+            if out.bytes.len() > limits::REWRITE_BYTES
+                || out.inserted.len() > limits::REWRITE_PIECES
+            {
                 return None;
             }
             match frame {
@@ -289,12 +300,13 @@ impl Writer<'_> {
                     new,
                 } => {
                     let Some(planned) = inner.next() else {
-                        self.copy(&mut out.bytes, at..end, &old, &new, &fixed);
+                        self.copy(&mut out.bytes, at..end, &old, &new, &lines);
                         continue;
                     };
                     let range = self.planned[planned].found.range.clone();
-                    self.copy(&mut out.bytes, at..range.start, &old, &new, &fixed);
-                    let base: Rc<str> = moved(&self.indent_at(range.start), &old, &new).into();
+                    self.copy(&mut out.bytes, at..range.start, &old, &new, &lines);
+                    let base: Rc<str> =
+                        moved(&self.indent_at(range.start, &lines), &old, &new).into();
                     stack.push(Frame::Slice {
                         at: range.end,
                         end,
@@ -351,7 +363,7 @@ impl Writer<'_> {
                                     place,
                                     start: out.bytes.len(),
                                 });
-                                then.push(self.capture(planned, capture, &line_indent));
+                                then.push(self.capture(planned, capture, &line_indent, &lines));
                             }
                         }
                     }
@@ -376,7 +388,13 @@ impl Writer<'_> {
         }
     }
 
-    fn capture(&self, planned: usize, capture: Capture, line_indent: &Rc<str>) -> Frame {
+    fn capture(
+        &self,
+        planned: usize,
+        capture: Capture,
+        line_indent: &Rc<str>,
+        lines: &Lines,
+    ) -> Frame {
         let (start, end) = capture.bytes;
         let inner: Vec<usize> = self.planned[planned]
             .inner
@@ -391,7 +409,7 @@ impl Writer<'_> {
             at: start,
             end,
             inner: inner.into_iter(),
-            old: self.indent_at(start).into(),
+            old: self.indent_at(start, lines).into(),
             new: Rc::clone(line_indent),
         }
     }
@@ -473,14 +491,7 @@ impl Writer<'_> {
     }
 
     /// Copies source text, moving its lines from one indentation to another.
-    fn copy(
-        &self,
-        out: &mut Vec<u8>,
-        range: Range<u32>,
-        old: &str,
-        new: &str,
-        fixed: &[Range<u32>],
-    ) {
+    fn copy(&self, out: &mut Vec<u8>, range: Range<u32>, old: &str, new: &str, lines: &Lines) {
         let bytes = &self.source[range.start as usize..range.end as usize];
         if old == new {
             out.extend_from_slice(bytes);
@@ -492,7 +503,7 @@ impl Writer<'_> {
             out.extend_from_slice(&bytes[at..line]);
             at = line;
             let offset = range.start + line as u32;
-            if fixed.iter().any(|f| f.start < offset && offset < f.end) {
+            if lines.is_fixed(offset) {
                 continue;
             }
             let width = bytes[line..]
@@ -513,27 +524,39 @@ impl Writer<'_> {
     }
 
     /// The white space at the start of the line that holds an offset.
-    fn indent_at(&self, offset: u32) -> String {
-        let before = &self.source[..offset as usize];
-        let line = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
-        let indent = self.source[line..]
+    fn indent_at(&self, offset: u32, lines: &Lines) -> String {
+        let line = lines.starts.partition_point(|start| *start <= offset);
+        let start = line.checked_sub(1).map_or(0, |idx| lines.starts[idx]);
+        let indent = self.source[start as usize..]
             .iter()
             .take_while(|b| matches!(b, b' ' | b'\t'));
         indent.map(|b| *b as char).collect()
     }
 
-    /// The multi-line string literals, whose lines must not move.
-    fn fixed_lines(&self) -> Vec<Range<u32>> {
-        self.flat
-            .nodes
-            .iter()
-            .filter(|n| n.flags() & flag::STRING != 0)
-            .map(|n| n.start..n.end)
-            .filter(|r| {
-                let text = &self.source[r.start as usize..r.end as usize];
-                memchr::memchr(b'\n', text).is_some()
-            })
-            .collect()
+    fn lines(&self) -> Lines {
+        let newlines = memchr::memchr_iter(b'\n', self.source);
+        let starts = std::iter::once(0)
+            .chain(newlines.map(|at| at as u32 + 1))
+            .collect();
+        let mut fixed: Vec<Range<u32>> = Vec::new();
+        for node in &self.flat.nodes {
+            let inside = fixed.last().is_some_and(|f| node.end <= f.end);
+            if node.flags() & flag::STRING != 0 && !inside {
+                let text = &self.source[node.start as usize..node.end as usize];
+                if memchr::memchr(b'\n', text).is_some() {
+                    fixed.push(node.start..node.end);
+                }
+            }
+        }
+        Lines { starts, fixed }
+    }
+}
+
+impl Lines {
+    /// Whether the line that begins at an offset begins inside a string literal.
+    fn is_fixed(&self, offset: u32) -> bool {
+        let idx = self.fixed.partition_point(|f| f.end <= offset);
+        self.fixed.get(idx).is_some_and(|f| f.start < offset)
     }
 }
 

@@ -26,6 +26,9 @@ pub(crate) struct Node {
     pub next: u32,
     /// Index of the parent; the root's is its own.
     pub parent: u32,
+    /// Index of the sibling before; a first child has that of the last child here, so that neither is
+    /// ever looked for by climbing, which would cost the depth of the source each time.
+    prev: u32,
 }
 
 impl Node {
@@ -84,15 +87,23 @@ impl Flat {
 
     /// The sibling before a node.
     pub fn previous_sibling(&self, idx: u32) -> Option<u32> {
-        let parent = self.node(idx).parent;
-        if idx == parent || idx == parent + 1 {
-            return None;
+        let node = self.node(idx);
+        (idx != node.parent && idx != node.parent + 1).then_some(node.prev)
+    }
+
+    /// The last child of a node.
+    pub fn last_child(&self, idx: u32) -> Option<u32> {
+        (!self.is_leaf(idx)).then(|| self.node(idx + 1).prev)
+    }
+
+    /// The child of `parent` that ends where `idx` begins, `idx` being a later child of it or one past
+    /// its subtree.
+    pub fn child_before(&self, idx: u32, parent: u32) -> Option<u32> {
+        if idx == self.node(parent).next {
+            self.last_child(parent)
+        } else {
+            self.previous_sibling(idx)
         }
-        let mut at = idx - 1;
-        while self.node(at).parent != parent {
-            at = self.node(at).parent;
-        }
-        Some(at)
     }
 
     fn note_errors(&mut self) {
@@ -104,25 +115,6 @@ impl Flat {
                 }
             }
         }
-    }
-
-    /// The nodes with exactly this byte range, outermost first.
-    pub fn nodes_at(&self, range: &Range<u32>) -> impl Iterator<Item = u32> + '_ {
-        let range = range.clone();
-        let mut at = self.nodes.is_empty().then_some(u32::MAX).or(Some(0));
-        std::iter::from_fn(move || {
-            loop {
-                let idx = at.filter(|idx| *idx != u32::MAX)?;
-                let node = self.node(idx);
-                at = self.children(idx).find(|c| {
-                    let child = self.node(*c);
-                    child.start <= range.start && child.end >= range.end && child.start < child.end
-                });
-                if node.start == range.start && node.end == range.end {
-                    return Some(idx);
-                }
-            }
-        })
     }
 
     /// The children of a node, in order.
@@ -202,6 +194,7 @@ impl Builder<'_> {
                     self.close(idx);
                 } else if cursor.goto_first_child() {
                     parent = idx;
+                    depth += 1;
                     descend = true;
                 }
             }
@@ -227,6 +220,11 @@ impl Builder<'_> {
 
     fn push(&mut self, kind: u16, flags: u32, start: u32, end: u32, parent: u32) -> u32 {
         let idx = self.flat.nodes.len() as u32;
+        // The first child holds the last one so far.
+        let prev = match self.flat.nodes.get_mut(parent as usize + 1) {
+            Some(first) if parent != idx => std::mem::replace(&mut first.prev, idx),
+            _ => idx,
+        };
         self.flat.nodes.push(Node {
             kind,
             flags: flags as u16,
@@ -234,6 +232,7 @@ impl Builder<'_> {
             end,
             next: idx + 1,
             parent,
+            prev,
         });
         idx
     }
@@ -257,13 +256,17 @@ impl Builder<'_> {
             if !self.is_one_tuple(idx, last) {
                 self.flat.nodes.pop();
                 self.flat.nodes[idx as usize].next = last;
+                self.flat.nodes[idx as usize + 1].prev = last_node.prev;
             }
         } else if self.grammar.flags(last_node.kind) & flag::CLOSER != 0 && last - 1 > idx + 1 {
             let before = *self.flat.node(last - 1);
             if before.parent == idx && droppable(&before) && !self.is_one_tuple(idx, last - 1) {
                 self.flat.nodes.remove((last - 1) as usize);
-                self.flat.nodes[(last - 1) as usize].next = last;
+                let closer = &mut self.flat.nodes[(last - 1) as usize];
+                closer.next = last;
+                closer.prev = before.prev;
                 self.flat.nodes[idx as usize].next = last;
+                self.flat.nodes[idx as usize + 1].prev = last - 1;
             }
         }
     }
@@ -276,10 +279,9 @@ impl Builder<'_> {
         {
             return;
         }
-        let mut last = node.next - 1;
-        while self.flat.node(last).parent != idx {
-            last = self.flat.node(last).parent;
-        }
+        let Some(last) = self.flat.last_child(idx) else {
+            return;
+        };
         let last_end = self.flat.node(last).end;
         let rest = self.source.get(last_end as usize..node.end as usize);
         if rest.is_some_and(|r| !r.is_empty() && r.iter().all(u8::is_ascii_whitespace)) {

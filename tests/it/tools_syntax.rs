@@ -217,5 +217,8 @@ fn schemas_name_the_promised_arguments() {
     let one_or_many = json!([{"type": "string"}, {"type": "array", "items": {"type": "string"}}]);
     assert_eq!(schema["properties"]["path"]["anyOf"], one_or_many);
     let schema = &registry.get("resolve").expect("it is registered").schema;
-    assert_eq!(schema["properties"]["action"]["enum"], json!(["accept", "discard"]));
+    assert_eq!(
+        schema["properties"]["action"]["enum"],
+        json!(["accept", "discard"])
+    );
 }

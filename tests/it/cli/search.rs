@@ -234,7 +234,10 @@ fn a_broken_pipe_is_success() {
 #[test]
 fn an_output_that_cannot_be_written_is_a_failure() {
     let checkout = Checkout::new(&[("a.js", "f(1)\n")]);
-    let full = fs::File::options().write(true).open("/dev/full").expect("it is always there");
+    let full = fs::File::options()
+        .write(true)
+        .open("/dev/full")
+        .expect("it is always there");
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_toolbox"))
         .args(["ast-grep", "f($A)", "a.js"])
         .current_dir(checkout.root())

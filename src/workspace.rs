@@ -114,25 +114,30 @@ impl Workspace {
     /// What is not UTF-8 shows as U+FFFD and control characters show escaped, because a file name
     /// must not be able to forge a line of a report. The text is for reading, not for opening files.
     pub fn display(&self, path: &Path) -> String {
-        let shown = match path.strip_prefix(&self.root) {
-            Ok(inside) if inside.as_os_str().is_empty() => Path::new("."),
-            Ok(inside) => inside,
-            Err(_) => path,
-        };
-        let lossy = shown.to_string_lossy();
-        if !lossy.contains(char::is_control) {
-            return lossy.into_owned();
-        }
-        let mut text = String::with_capacity(lossy.len() + 8);
-        for ch in lossy.chars() {
-            if ch.is_control() {
-                text.extend(ch.escape_default());
-            } else {
-                text.push(ch);
-            }
-        }
-        text
+        display_under(&self.root, path)
     }
+}
+
+/// A path as answers show it: relative to a root with `/`, absolute outside; see [`Workspace::display`].
+pub(crate) fn display_under(root: &Path, path: &Path) -> String {
+    let shown = match path.strip_prefix(root) {
+        Ok(inside) if inside.as_os_str().is_empty() => Path::new("."),
+        Ok(inside) => inside,
+        Err(_) => path,
+    };
+    let lossy = shown.to_string_lossy();
+    if !lossy.contains(char::is_control) {
+        return lossy.into_owned();
+    }
+    let mut text = String::with_capacity(lossy.len() + 8);
+    for ch in lossy.chars() {
+        if ch.is_control() {
+            text.extend(ch.escape_default());
+        } else {
+            text.push(ch);
+        }
+    }
+    text
 }
 
 /// Finds the nearest folder at or above `start` that is a checkout of git, Mercurial or Jujutsu.

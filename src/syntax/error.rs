@@ -104,11 +104,18 @@ pub enum SyntaxError {
     Cancelled,
 }
 
+/// The reasons, each once with all the rungs that gave it.
 fn refusal_list(refusals: &[Refusal]) -> String {
-    refusals
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for refusal in refusals.iter().filter(|r| !r.no_such_place) {
+        match reasons.iter_mut().find(|r| r.0 == refusal.reason) {
+            Some(known) => known.1.push(refusal.context.name()),
+            None => reasons.push((&refusal.reason, vec![refusal.context.name()])),
+        }
+    }
+    reasons
         .iter()
-        .filter(|r| !r.no_such_place)
-        .map(|r| format!("as {}: {}", r.context, r.reason))
+        .map(|(reason, contexts)| format!("as {}: {reason}", contexts.join(", ")))
         .collect::<Vec<_>>()
         .join("; ")
 }

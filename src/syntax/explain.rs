@@ -115,7 +115,7 @@ fn tree(grammar: &Grammar, pattern: &Pattern) -> String {
             let kind = grammar.kind_name(node.kind);
             if let Some(meta) = meta {
                 let what = if meta.run { "a run" } else { "one node" };
-                out.push_str(&format!("{} ({what}, here a {kind})\n", meta.written()));
+                out.push_str(&format!("{} ({what}, here: {kind})\n", meta.written()));
                 idx = node.next;
                 continue;
             }

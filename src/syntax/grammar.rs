@@ -85,11 +85,11 @@ impl Grammar {
                     flag::TRIVIA,
                 );
                 set(syntax.tuples.contains(&name), flag::TUPLE);
+                set(syntax.attached.contains(&name), flag::ATTACHED);
                 if named {
                     set(syntax.strings.contains(&name), flag::STRING);
                     set(syntax.lists.contains(&name), flag::LIST);
                     set(syntax.declarators.contains(&name), flag::DECLARATOR);
-                    set(syntax.attached.contains(&name), flag::ATTACHED);
                     set(
                         syntax.expression_statements.contains(&name),
                         flag::EXPRESSION_STATEMENT,

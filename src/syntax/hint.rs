@@ -10,13 +10,13 @@ use crate::syntax::matcher;
 use crate::syntax::pattern::{self, Pattern};
 use crate::syntax::place::clipped;
 use crate::syntax::report::counted_plural;
-use crate::syntax::search::{Query, Searcher};
+use crate::syntax::search::Query;
 use crate::syntax::source;
 use crate::syntax::tree::Flat;
 
-/// Looks again at the first files, a bounded amount of source, and puts what it finds into sentences.
+/// Looks again at the files that hold the pattern's tokens, a bounded amount of source, and puts what it
+/// finds into sentences.
 pub(crate) fn explain(
-    searcher: &Searcher<'_>,
     grammar: &Grammar,
     query: &Query,
     pattern: &Pattern,
@@ -85,7 +85,6 @@ pub(crate) fn explain(
     if sentences.is_empty() {
         sentences.extend(smells(&query.pattern));
     }
-    let _ = searcher;
     (!sentences.is_empty()).then(|| sentences.join("\n"))
 }
 

@@ -32,6 +32,8 @@ pub(crate) struct Placed {
     pub roots: Vec<u32>,
     /// Whether the fragment writes its own terminator after the last root.
     pub wrote_terminator: bool,
+    /// Separators that only spell a list of one and are no part of the pattern.
+    pub dropped: Vec<u32>,
     /// What the scaffold put before every line of the fragment but its first.
     pub indent: &'static str,
 }
@@ -152,6 +154,25 @@ fn spell(
         Some(try_forms(grammar, pieces, rung, terminator, forms))
     };
     let mut current = vec![0; metas.len()];
+    // A run with a word after it on its line would be read as a type and a name; so would any
+    // metavariable on a line of its own before a line that is another statement.
+    let statement_form = grammar.row.syntax.forms.iter().position(|f| *f == "{};");
+    let mut before_word = runs_before_words(pieces);
+    for (before_word, alone) in before_word.iter_mut().zip(alone_on_lines(pieces)) {
+        *before_word |= alone;
+    }
+    if let Some(form) = statement_form
+        && !grammar.row.syntax.terminator_optional
+        && before_word.contains(&true)
+    {
+        let forms: Vec<usize> = before_word
+            .iter()
+            .map(|b| if *b { form } else { 0 })
+            .collect();
+        if let Some(Ok(placed)) = attempt(&forms) {
+            return Ok(placed);
+        }
+    }
     let mut best = match attempt(&current) {
         Some(Err(miss)) => miss,
         Some(Ok(placed)) => return Ok(placed),
@@ -248,6 +269,45 @@ fn spell(
     Err(best)
 }
 
+/// For each metavariable, whether it is a run with a word after it on its line.
+fn runs_before_words(pieces: &[Piece]) -> Vec<bool> {
+    let mut flags = Vec::new();
+    for (at, piece) in pieces.iter().enumerate() {
+        let Piece::Meta(meta) = piece else { continue };
+        let word = matches!(pieces.get(at + 1), Some(Piece::Text(t)) if {
+            let rest = t.trim_start_matches([' ', '\t']);
+            rest.len() < t.len() && rest.starts_with(|c: char| c.is_alphanumeric() || c == '_')
+        });
+        flags.push(meta.run && word);
+    }
+    flags
+}
+
+/// Which metavariables have a line to themselves that is followed by one of other text.
+fn alone_on_lines(pieces: &[Piece]) -> Vec<bool> {
+    let text = |at: Option<usize>| match at.and_then(|at| pieces.get(at)) {
+        Some(Piece::Text(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let mut alone = Vec::new();
+    for (at, piece) in pieces.iter().enumerate() {
+        if let Piece::Text(_) = piece {
+            continue;
+        }
+        let begins = at == 0
+            || text(at.checked_sub(1)).is_some_and(|t| {
+                t.rfind('\n')
+                    .is_some_and(|line| t[line..].trim().is_empty())
+            });
+        let goes_on = text(Some(at + 1)).is_some_and(|t| {
+            let rest = t.trim_start_matches([' ', '\t']);
+            rest.starts_with('\n') && !rest.trim_start().starts_with(['}', ')', ']', '.'])
+        });
+        alone.push(begins && goes_on);
+    }
+    alone
+}
+
 /// Whether the forms make two single metavariables with only blanks between them two statements:
 /// `$T $NAME` is a type and a name, or nothing.
 fn statements_on_one_line(grammar: &Grammar, pieces: &[Piece], forms: &[usize]) -> bool {
@@ -318,13 +378,24 @@ fn try_forms(
         roots: Vec::new(),
         wrote_terminator: false,
         indent: rung.indent,
+        dropped: Vec::new(),
     };
     let mut inexact = 0;
-    let nodes = if forms.iter().any(|form| *form > 0) {
+    let singles = syntax.singles;
+    let nodes = if forms.iter().any(|form| *form > 0) || !singles.is_empty() {
         spelled_nodes(&placed.flat, &placed.metas)
     } else {
         HashMap::new()
     };
+    for (meta, range) in &placed.metas {
+        // A run alone in the brackets of one node stands for a list, which has another kind.
+        let alone = meta.run
+            && nodes.get(range).is_some_and(|node| {
+                let parent = placed.flat.node(placed.flat.node(*node).parent);
+                singles.contains(&grammar.kind_name(parent.kind))
+            });
+        inexact += usize::from(alone);
+    }
     for (idx, form) in forms.iter().enumerate() {
         let range = placed.metas[idx].1.clone();
         if *form == 0 || nodes.contains_key(&range) {
@@ -332,6 +403,15 @@ fn try_forms(
         }
         // A terminator that is no part of the tree here does not keep the form from being one node.
         let shorter = range.start..range.end - 1;
+        if placed.metas[idx].0.run
+            && placed.text[range.clone()].ends_with(',')
+            && let Some(node) = nodes.get(&shorter)
+            && let Some(separator) = lone_separator(&placed.flat, *node)
+        {
+            placed.dropped.push(separator);
+            placed.metas[idx].1 = shorter;
+            continue;
+        }
         let loose = placed.text[range.clone()].ends_with(';')
             && nodes.get(&shorter).is_some_and(|node| {
                 let parent = placed.flat.node(placed.flat.node(*node).parent);
@@ -352,6 +432,9 @@ fn try_forms(
         });
     }
     find_roots(grammar, &mut placed, rung).map_err(|reason| Miss { cost: 10, reason })?;
+    if let Some(reason) = nonsense(grammar, &placed) {
+        return Err(Miss { cost: 12, reason });
+    }
     if let Some(word) = refused_word(grammar, &placed, rung) {
         return Err(Miss {
             cost: 12,
@@ -365,6 +448,18 @@ fn try_forms(
         }),
         None => Ok(placed),
     }
+}
+
+/// The separator after the only element of a tuple.
+fn lone_separator(flat: &Flat, node: u32) -> Option<u32> {
+    let parent = flat.node(node).parent;
+    let separator = flat.node(node).next;
+    let only = flat.node(parent).flags() & flag::TUPLE != 0
+        && flat
+            .nodes
+            .get(separator as usize)
+            .is_some_and(|n| n.parent == parent && n.flags() & flag::SEPARATOR != 0);
+    only.then_some(separator)
 }
 
 /// The outermost node of each stand-in, with and without its last byte, found in one pass.
@@ -404,6 +499,10 @@ fn find_roots(grammar: &Grammar, placed: &mut Placed, rung: &Rung) -> Result<(),
         let n = flat.node(idx);
         n.start as usize == left && (n.end as usize == right || n.end as usize == right_extended)
     };
+    let is_whole = |idx: u32| {
+        let kinds = grammar.row.syntax.whole;
+        !kinds.is_empty() && kinds.contains(&grammar.kind_name(flat.node(idx).kind))
+    };
     let mut outermost: Option<u32> = None;
     let mut idx = 0;
     loop {
@@ -413,7 +512,8 @@ fn find_roots(grammar: &Grammar, placed: &mut Placed, rung: &Rung) -> Result<(),
         let child = flat.children(idx).find(|c| holds(*c));
         match child {
             Some(child)
-                if flat.node(child).flags() & flag::NAMED != 0
+                if !(fits(idx) && is_whole(idx))
+                    && flat.node(child).flags() & flag::NAMED != 0
                     && !(fits(idx) && is_meta(child) && !is_list(flat, idx)) =>
             {
                 idx = child;
@@ -430,6 +530,7 @@ fn find_roots(grammar: &Grammar, placed: &mut Placed, rung: &Rung) -> Result<(),
     if fits(idx) && !is_list(flat, idx) && idx != 0 {
         let outer = outermost.unwrap_or(idx);
         accepts(grammar, rung, flat, outer)?;
+        refuses_inside(grammar, rung, flat, outer, idx)?;
         let mut root = idx;
         if ends_written {
             // An explicit terminator asks for the statement, also where the terminator is no part of
@@ -492,6 +593,7 @@ fn find_roots(grammar: &Grammar, placed: &mut Placed, rung: &Rung) -> Result<(),
         let mut root = only;
         if !ends_written {
             while let Some(child) = flat.children(root).next()
+                && !is_whole(root)
                 && flat.node(child).next == flat.node(root).next
                 && flat.node(child).flags() & flag::NAMED != 0
                 && flat.node(child).start == flat.node(root).start
@@ -526,13 +628,43 @@ fn find_roots(grammar: &Grammar, placed: &mut Placed, rung: &Rung) -> Result<(),
             return Err("two nodes side by side on one line are no statements".to_owned());
         }
     }
-    for root in &roots {
+    // What is attached to the node after it is judged by that node.
+    let last = *roots.last().expect("a sequence has roots");
+    let attached = |idx: u32| flat.node(idx).flags() & flag::ATTACHED != 0;
+    let judged = roots.iter().filter(|r| !attached(**r) || attached(last));
+    for root in judged {
         if flat.node(*root).flags() & flag::NAMED != 0 {
             accepts(grammar, rung, flat, *root)?;
         }
     }
     placed.roots = roots;
     Ok(())
+}
+
+/// A child that makes no sense in its parent.
+fn nonsense(grammar: &Grammar, placed: &Placed) -> Option<String> {
+    let never = grammar.row.syntax.never;
+    let flat = &placed.flat;
+    if never.is_empty() {
+        return None;
+    }
+    let (first, last) = (*placed.roots.first()?, *placed.roots.last()?);
+    (first..flat.node(last).next).find_map(|idx| {
+        let node = flat.node(idx);
+        let parent = grammar.kind_name(flat.node(node.parent).kind);
+        let kind = grammar.kind_name(node.kind);
+        let inside = flat.node(node.parent).start as usize >= placed.fragment.start;
+        let has_leaf = |text: &str| {
+            (node.parent + 1..idx).any(|i| {
+                let n = flat.node(i);
+                flat.is_leaf(i) && &placed.text[n.start as usize..n.end as usize] == text
+            })
+        };
+        let refused = never.iter().any(|(outer, inner, unless)| {
+            *outer == parent && *inner == kind && (unless.is_empty() || !has_leaf(unless))
+        });
+        (inside && refused).then(|| format!("a {kind} is no part of this {parent}"))
+    })
 }
 
 /// A modifier of the root that the rung does not take.
@@ -592,6 +724,22 @@ fn keyword_as_name(grammar: &Grammar, placed: &Placed) -> Option<String> {
 
 fn is_list(flat: &Flat, idx: u32) -> bool {
     flat.node(idx).flags() & flag::LIST != 0
+}
+
+/// Refuses a kind that the rung excludes also where it is wrapped in a node of the same range.
+fn refuses_inside(
+    grammar: &Grammar,
+    rung: &Rung,
+    flat: &Flat,
+    outer: u32,
+    root: u32,
+) -> Result<(), String> {
+    if let Accept::Not(_) = rung.accepts {
+        for idx in outer + 1..=root {
+            accepts(grammar, rung, flat, idx)?;
+        }
+    }
+    Ok(())
 }
 
 fn accepts(grammar: &Grammar, rung: &Rung, flat: &Flat, idx: u32) -> Result<(), String> {

@@ -136,6 +136,14 @@ pub struct Syntax {
     /// Keywords that the grammar reads as identifiers where the keyword does not fit: a reading with
     /// one of them as an identifier is refused.
     pub reserved: &'static [&'static str],
+    /// A kind and a kind of child that make no sense together, unless a leaf of the parent before that
+    /// child has the text of the third element (empty: always): such a reading is refused.
+    pub never: &'static [(&'static str, &'static str, &'static str)],
+    /// Kinds that hold exactly one node in brackets: a run alone in them is a list of another kind, which
+    /// the form `{},` spells.
+    pub singles: &'static [&'static str],
+    /// Kinds below which the root of a pattern is not looked for (a command is more than its name).
+    pub whole: &'static [&'static str],
     /// The kinds that `reserved` looks at.
     pub reserved_kinds: &'static [&'static str],
     /// Whether keywords may be written in any case.
@@ -178,6 +186,9 @@ pub(crate) const PLAIN: Syntax = Syntax {
     parentheses: None,
     loose: &[],
     clauses: &[],
+    never: &[],
+    singles: &[],
+    whole: &[],
     reserved: &[],
     reserved_kinds: &["identifier"],
     keywords_ignore_case: false,

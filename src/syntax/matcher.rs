@@ -374,16 +374,16 @@ impl<'a> Machine<'a> {
         };
         let node = self.flat.node(idx);
         let first = node.next;
-        if node.kind != *kind || first >= self.flat.node(parent).next {
+        if node.kind != *kind {
             return None;
         }
-        let end = self.first_end(first)?;
+        // The separator of a one-element tuple has nothing after it, so the run may still be empty.
         Some(Alternative {
             pc: pc + 1,
             idx: first,
             parent,
             trail: self.trail.len(),
-            kind: Choice::Extend { end },
+            kind: Choice::Extend { end: first },
             skipped: self.skipped,
         })
     }
@@ -457,11 +457,12 @@ impl<'a> Machine<'a> {
                     let limit = flat.node(alt.parent).next;
                     // The next longer end, past a separator if one stands there.
                     let mut element = (end < limit).then_some(end);
-                    if end < limit && flat.node(end).flags() & flag::SEPARATOR != 0 {
+                    if end < limit && end > alt.idx && flat.node(end).flags() & flag::SEPARATOR != 0
+                    {
                         element = Some(flat.node(end).next).filter(|e| *e < limit);
                     }
                     let longer = element
-                        .filter(|e| flat.node(*e).flags() & flag::CLAUSE == 0)
+                        .filter(|e| flat.node(*e).flags() & (flag::CLAUSE | flag::SEPARATOR) == 0)
                         .map(|e| flat.node(e).next);
                     let (pc, idx, parent) = (alt.pc, alt.idx, alt.parent);
                     if let Some(longer) = longer {

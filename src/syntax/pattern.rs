@@ -361,6 +361,9 @@ impl Compiler<'_> {
     fn node(&mut self, idx: u32) -> Option<u32> {
         let flat = &self.placed.flat;
         let node = *flat.node(idx);
+        if self.placed.dropped.contains(&idx) {
+            return Some(node.next);
+        }
         let range = node.start as usize..node.end as usize;
         if let Some(meta) = self.placed.meta_of(&node) {
             let passed = node.flags() & flag::LIST != 0
@@ -495,6 +498,11 @@ fn spine(grammar: &Grammar, placed: &Placed) -> Spine {
         let Some(last) = children.last().copied() else {
             break;
         };
+        // A closing token that is no node of the tree: the node itself says where it ends.
+        let own_end = (flat.node(idx).end as usize).min(placed.fragment.end);
+        if (flat.node(last).end as usize) < placed.text[..own_end].trim_end().len() {
+            break;
+        }
         let supplied = flat.node(last).start as usize >= placed.fragment.end;
         if supplied && children.len() >= 2 {
             levels.push(SpineStep::BeforeTerminator);

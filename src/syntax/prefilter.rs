@@ -367,7 +367,7 @@ mod tests {
         Needles::new(runs, TriviaStyle::of("rust"))
     }
 
-    // D16, D38: white space, comments and optional terminators never hide a match.
+    // R52, D38: white space, comments and optional terminators never hide a match.
     #[test]
     fn trivia_between_tokens_never_hides_a_run() {
         let needles = needles(&[&[".", "unwrap", "(", ")"]]);

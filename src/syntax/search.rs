@@ -27,6 +27,7 @@ use crate::syntax::source::{self, Stamp, Unsearchable};
 use crate::syntax::split::{Plan, plan};
 use crate::syntax::tree::Flat;
 use crate::walk::{self, WalkError, WalkOptions};
+use crate::workspace::display_under;
 
 /// What to search, and where.
 #[derive(Clone, Debug)]
@@ -128,7 +129,7 @@ impl Searcher<'_> {
             hint: None,
         };
         if report.matches.is_empty() && query.max_results > 0 {
-            report.hint = hint::explain(self, grammar, query, pattern, &target.files, cancel);
+            report.hint = hint::explain(grammar, query, pattern, &scan.near, cancel);
         }
         Ok(report)
     }
@@ -235,12 +236,7 @@ impl Searcher<'_> {
 
     /// A path as answers show it: relative to the root with `/`, absolute outside.
     pub(crate) fn shown(&self, path: &Path) -> String {
-        let path = match path.strip_prefix(self.root) {
-            Ok(inner) if inner.as_os_str().is_empty() => Path::new("."),
-            Ok(inner) => inner,
-            Err(_) => path,
-        };
-        path.to_string_lossy().into_owned()
+        display_under(self.root, path)
     }
 
     fn report(
@@ -334,8 +330,14 @@ impl Searcher<'_> {
                 );
                 let mut progress = progress.lock().unwrap_or_else(|e| e.into_inner());
                 progress.files[idx] = Some(match outcome {
-                    Ok(()) => Ok(found),
-                    Err(why) => Err(why),
+                    Ok(near) => Done {
+                        found: Ok(found),
+                        near,
+                    },
+                    Err(why) => Done {
+                        found: Err(why),
+                        near: false,
+                    },
                 });
                 progress.advance(max);
                 if progress.n_before > max {
@@ -359,11 +361,15 @@ impl Searcher<'_> {
             n_files: 0,
             n_skipped: 0,
             skipped: Vec::new(),
+            near: Vec::new(),
         };
-        for (file, outcome) in files.iter().zip(progress.files) {
-            let Some(outcome) = outcome else { break };
+        for (file, done) in files.iter().zip(progress.files) {
+            let Some(done) = done else { break };
             scan.n_files += 1;
-            match outcome {
+            if done.near {
+                scan.near.push(file.clone());
+            }
+            match done.found {
                 Ok(found) => {
                     for item in found {
                         if scan.found.len() == max {
@@ -388,7 +394,7 @@ impl Searcher<'_> {
         Ok(scan)
     }
 
-    /// Matches one file.
+    /// Matches one file; says whether it holds the pattern's tokens, be it in other places.
     fn file(
         &self,
         grammar: &Grammar,
@@ -397,11 +403,11 @@ impl Searcher<'_> {
         buffer: &mut Vec<u8>,
         limit: usize,
         each: &mut dyn FnMut(&Parsed<'_>, &Match),
-    ) -> Result<(), Unsearchable> {
+    ) -> Result<bool, Unsearchable> {
         let stamp = source::read_into(file, buffer)?;
         source::check_text(buffer)?;
         let Some(flat) = self.flat(grammar, pattern, file, stamp, buffer)? else {
-            return Ok(());
+            return Ok(pattern.loose_needles.may_match(buffer));
         };
         let parsed = Parsed {
             source: buffer,
@@ -410,7 +416,7 @@ impl Searcher<'_> {
         for m in matcher::find(pattern, &flat, buffer, limit) {
             each(&parsed, &m);
         }
-        Ok(())
+        Ok(true)
     }
 }
 
@@ -517,24 +523,29 @@ pub(crate) struct Scan<T> {
     pub n_files: usize,
     pub n_skipped: usize,
     pub skipped: Vec<SkippedFile>,
+    /// The files that hold the pattern's tokens.
+    pub near: Vec<PathBuf>,
 }
 
-type Outcome<T> = Result<Vec<T>, Unsearchable>;
+struct Done<T> {
+    found: Result<Vec<T>, Unsearchable>,
+    near: bool,
+}
 
 /// Results by file; the frontier is the first file that is not done.
 struct Progress<T> {
-    files: Vec<Option<Outcome<T>>>,
+    files: Vec<Option<Done<T>>>,
     frontier: usize,
     n_before: usize,
 }
 
 impl<T> Progress<T> {
     fn advance(&mut self, max: usize) {
-        while let Some(Some(outcome)) = self.files.get(self.frontier) {
+        while let Some(Some(done)) = self.files.get(self.frontier) {
             if self.n_before > max {
                 break;
             }
-            self.n_before += outcome.as_ref().map_or(0, Vec::len);
+            self.n_before += done.found.as_ref().map_or(0, Vec::len);
             self.frontier += 1;
         }
     }

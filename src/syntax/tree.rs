@@ -156,7 +156,7 @@ impl Builder<'_> {
     ) {
         // The open ancestors are found through `parent`, so no stack is needed.
         let mut parent = parent;
-        // Counted here, because the cursor counts its whole stack each time.
+        // Counted here: the cursor would walk up its own stack to answer.
         let mut depth = 0usize;
         loop {
             let ts = cursor.node();
@@ -194,11 +194,11 @@ impl Builder<'_> {
                     self.close(idx);
                 } else if cursor.goto_first_child() {
                     parent = idx;
-                    depth += 1;
                     descend = true;
                 }
             }
             if descend {
+                depth += 1;
                 continue;
             }
             loop {

@@ -1,1 +1,44 @@
-fn main() {}
+//! The command `toolbox`: a thin rim over the library.
+//!
+//! Only here are the environment, the current folder and the terminal looked at; the library gets values.
+//! A command calls its tool through the gate of a run, as every other host does. Typing it is its own
+//! approval (D42).
+
+mod allocator;
+mod args;
+mod call;
+mod edits;
+mod help;
+mod host;
+mod inspect;
+mod output;
+mod paint;
+mod search;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Command};
+use output::{Console, Ending};
+
+fn main() -> ExitCode {
+    allocator::install();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(err) => return output::usage(&err),
+    };
+    let console = Console::new(&cli.global);
+    let ending = match cli.command {
+        Command::AstGrep(args) => search::ast_grep(&console, &cli.global, args),
+        Command::AstEdit(args) => edits::ast_edit(&console, &cli.global, args),
+        Command::Resolve(args) => edits::resolve(&console, &cli.global, args),
+        Command::Tools(args) => inspect::tools(&console, &cli.global, args),
+        Command::Call(args) => call::call(&console, &cli.global, args),
+        Command::Completions { shell } => inspect::completions(&console, shell),
+        Command::Man => inspect::man(&console),
+    };
+    ending
+        .map_or_else(|ending| ending, |()| Ending::Done)
+        .code()
+}

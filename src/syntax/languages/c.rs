@@ -4,7 +4,7 @@ use super::{Context, Language, PLAIN, Rung, Syntax};
 
 pub(crate) const ROW: Language = Language {
     id: "c",
-    aliases: &["h"],
+    aliases: &["h", "c99", "c11"],
     extensions: &["c", "h"],
     file_names: &[],
     interpreters: &["tcc"],
@@ -14,15 +14,32 @@ pub(crate) const ROW: Language = Language {
 
 const SYNTAX: Syntax = Syntax {
     rungs: &[
-        Rung::new(Context::Statement, "void zs() {\n", "\n}"),
-        Rung::new(Context::Expression, "void zs() { zf(", "\n); }"),
-        Rung::new(Context::ClassMember, "struct zs {\n", "\n};"),
-        Rung::new(Context::Declaration, "", "\n"),
+        Rung::new(Context::Statement, "void zs() {\n", "\n}").not(&[
+            "case_statement",
+            "linkage_specification",
+            "preproc_include",
+        ]),
+        Rung::new(Context::Expression, "void zs() { zf(", "\n); }").not(&["type_descriptor"]),
+        Rung::new(Context::Expression, "zt zs = ", "\n;").only(&["initializer_list"]),
+        Rung::new(Context::ClassMember, "struct zs {\n", "\n};").not(&[
+            "declaration",
+            "preproc_call",
+            "preproc_directive",
+            "preproc_include",
+        ]),
+        Rung::new(Context::ClassMember, "enum zs {\n", "\n};").only(&["enumerator"]),
+        Rung::new(Context::Declaration, "", "\n").not(&["preproc_include"]),
         Rung::new(Context::Type, "void zs() { zx = sizeof(", "\n); }").only(&["type_descriptor"]),
-        Rung::new(Context::Parameter, "void zs(", "\n);"),
+        Rung::new(Context::Parameter, "void zs(", "\n);")
+            .only(&["parameter_declaration", "variadic_parameter"]),
         Rung::new(Context::MatchArm, "void zs() { switch (zs) {\n", "\n} }")
             .only(&["case_statement"]),
-        Rung::new(Context::ObjectMember, "int zs[] = { ", "\n};"),
+        Rung::new(Context::ObjectMember, "int zs[] = { ", "\n};").only(&["initializer_pair"]),
+        Rung::new(Context::Decorator, "", "\nvoid zs();").only(&[
+            "attribute_declaration",
+            "attribute_specifier",
+            "storage_class_specifier",
+        ]),
         Rung::new(Context::Import, "", "\n").only(&["preproc_include"]),
     ],
     forms: &["{}", "{};", "T {}", "T {};", "case {}:;"],
@@ -37,6 +54,17 @@ const SYNTAX: Syntax = Syntax {
         "attributed_declarator",
     ],
     strings: &["string_literal", "char_literal", "system_lib_string"],
+    clauses: &["else_clause"],
+    reserved: &[
+        "case", "default", "do", "else", "enum", "for", "if", "return", "struct", "switch",
+        "typedef", "union", "while",
+    ],
+    reserved_kinds: &[
+        "identifier",
+        "type_identifier",
+        "field_identifier",
+        "statement_identifier",
+    ],
     parentheses: Some(("(", ")")),
     ..PLAIN
 };

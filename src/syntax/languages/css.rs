@@ -1,4 +1,4 @@
-//! css.
+//! CSS.
 
 use super::{Context, Language, PLAIN, Rung, Syntax};
 
@@ -13,6 +13,28 @@ pub(crate) const ROW: Language = Language {
 };
 
 const SYNTAX: Syntax = Syntax {
-    rungs: &[Rung::new(Context::Statement, "", "\n")],
+    rungs: &[
+        Rung::new(Context::Statement, "zs {\n", "\n}"),
+        Rung::new(Context::Statement, "@keyframes zs {\n", "\n}").only(&["keyframe_block"]),
+        Rung::new(Context::Expression, "zs { zp: ", "\n}").not(&["important"]),
+        Rung::new(Context::Declaration, "", "\n"),
+        // What a rule applies to: the nearest that CSS has to a type.
+        Rung::new(Context::Type, "", " { zp: zv }"),
+        Rung::new(Context::ObjectMember, "zs {\n", "\n}").only(&["declaration"]),
+        Rung::new(Context::Import, "", "\n").only(&["import_statement"]),
+    ],
+    forms: &["{}", "{}: {};", "{}: {}", "{} {z:z}", "\"{}\"", "to {z:{}}"],
+    terminator: Some(";"),
+    terminator_optional: true,
+    separators: &[",", ";"],
+    comment_starts: &["/*"],
+    expression_statements: &["declaration"],
+    // The grammar keeps the digits of a number with a unit, and those of a colour, in no child.
+    strings: &[
+        "string_value",
+        "integer_value",
+        "float_value",
+        "color_value",
+    ],
     ..PLAIN
 };

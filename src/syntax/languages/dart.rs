@@ -15,22 +15,61 @@ pub(crate) const ROW: Language = Language {
 const SYNTAX: Syntax = Syntax {
     rungs: &[
         Rung::new(Context::Statement, "zs() async {\n", "\n}"),
-        Rung::new(Context::Expression, "zs() async { zf(", "\n); }"),
+        Rung::new(Context::Statement, "zs() async* {\n", "\n}"),
+        Rung::new(Context::Expression, "zs() async { zf(", "\n); }").not(&["named_argument"]),
         Rung::new(Context::ClassMember, "class Zs {\n", "\n}"),
-        Rung::new(Context::Declaration, "", "\n"),
-        Rung::new(Context::Type, "zs() { zf<", "\n>(); }"),
-        Rung::new(Context::Parameter, "zs(", "\n) {}"),
+        Rung::new(Context::ClassMember, "enum Zs {\n", "\n}").only(&["enum_constant"]),
+        Rung::new(Context::Declaration, "", "\n").not(IMPORTS),
+        Rung::new(Context::Type, "zs() { zf<", "\n>(); }").only(&["type"]),
+        Rung::new(Context::Type, "class Zs<", "\n> {}").only(&["type_parameter"]),
+        Rung::new(Context::Parameter, "zs(", "\n) {}").only(&["formal_parameter"]),
         Rung::new(Context::MatchArm, "zs() { switch (zs) {\n", "\n} }"),
         Rung::new(Context::MatchArm, "zs() { zv = switch (zs) {\n", "\n}; }"),
-        Rung::new(Context::ObjectMember, "var zs = { ", "\n};"),
-        Rung::new(Context::Decorator, "@za ", "\nclass Zs {}"),
-        Rung::new(Context::Import, "", "\n"),
+        Rung::new(Context::ObjectMember, "var zs = { ", "\n};").only(&["map_element"]),
+        Rung::new(Context::ObjectMember, "var zs = zf(", "\n);").only(&["named_argument"]),
+        Rung::new(Context::Decorator, "@za ", "\nclass Zs {}").only(&["annotation"]),
+        Rung::new(Context::Import, "", "\n").only(IMPORTS),
     ],
     forms: &[
         "{}", "{};", "T {};", "{}: {}", "case {}:", "{} => {}", "'{}'",
     ],
     terminator: Some(";"),
     terminator_optional: false,
+    lists: &[
+        "initialized_identifier_list",
+        "static_final_declaration_list",
+    ],
+    declarators: &["initialized_identifier", "static_final_declaration"],
+    strings: &["string_literal"],
+    attached: &["annotation"],
+    clauses: &["catch_clause", "finally_clause"],
+    reserved: &[
+        "case", "catch", "class", "const", "default", "do", "else", "enum", "export", "extends",
+        "final", "finally", "for", "if", "import", "in", "is", "new", "part", "return", "switch",
+        "throw", "try", "typedef", "var", "void", "while", "with",
+    ],
+    reserved_kinds: &["identifier", "type_identifier"],
+    // Built-in identifiers that stand for a type here are the words of another construct.
+    never: &[
+        ("local_function_declaration", "annotation", ""),
+        ("type_identifier", "typedef", ""),
+        ("type_identifier", "static", ""),
+        ("type_identifier", "factory", ""),
+        ("type_identifier", "abstract", ""),
+        ("type_identifier", "mixin", ""),
+        ("type_identifier", "extension", ""),
+        ("type_identifier", "library", ""),
+        ("type_identifier", "part", ""),
+        ("type_identifier", "external", ""),
+    ],
     parentheses: Some(("(", ")")),
     ..PLAIN
 };
+
+/// The directives at the top of a library.
+const IMPORTS: &[&str] = &[
+    "import_or_export",
+    "library_name",
+    "part_directive",
+    "part_of_directive",
+];

@@ -1,10 +1,10 @@
-//! html.
+//! HTML.
 
 use super::{Context, Language, PLAIN, Rung, Syntax};
 
 pub(crate) const ROW: Language = Language {
     id: "html",
-    aliases: &["htm"],
+    aliases: &["htm", "xhtml"],
     extensions: &["html", "htm", "xhtml"],
     file_names: &[],
     interpreters: &[],
@@ -13,6 +13,23 @@ pub(crate) const ROW: Language = Language {
 };
 
 const SYNTAX: Syntax = Syntax {
-    rungs: &[Rung::new(Context::Statement, "", "\n")],
+    rungs: &[
+        Rung::new(Context::Statement, "<zs>\n", "</zs>").only(&[
+            "element",
+            "script_element",
+            "style_element",
+            "entity",
+        ]),
+        Rung::new(Context::Declaration, "", "\n<zs></zs>").only(&["doctype"]),
+        Rung::new(Context::ObjectMember, "<zs za ", " ze></zs>").only(&["attribute"]),
+        Rung::new(Context::Decorator, "<zs za ", " ze></zs>").only(&["attribute"]),
+    ],
+    forms: &["{}", "\"{}\""],
+    terminator_optional: true,
+    separators: &[],
+    comment_starts: &["<!--"],
+    // The grammar keeps the text of a doctype in no child.
+    strings: &["quoted_attribute_value", "doctype"],
+    text: &["text"],
     ..PLAIN
 };

@@ -1,18 +1,13 @@
-//! jsx.
+//! JSX: JavaScript under the extension that React sources use.
 
-use super::{Context, Language, PLAIN, Rung, Syntax};
+use super::{Language, javascript};
 
 pub(crate) const ROW: Language = Language {
     id: "jsx",
-    aliases: &[],
+    aliases: &["javascriptreact"],
     extensions: &["jsx"],
     file_names: &[],
     interpreters: &[],
     grammar: || tree_sitter_javascript::LANGUAGE.into(),
-    syntax: SYNTAX,
-};
-
-const SYNTAX: Syntax = Syntax {
-    rungs: &[Rung::new(Context::Statement, "", "\n")],
-    ..PLAIN
+    syntax: javascript::SYNTAX,
 };

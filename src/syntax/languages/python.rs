@@ -14,21 +14,61 @@ pub(crate) const ROW: Language = Language {
 
 const SYNTAX: Syntax = Syntax {
     rungs: &[
-        Rung::new(Context::Statement, "", "\n"),
-        Rung::new(Context::Expression, "zf(", "\n)"),
-        Rung::new(Context::Type, "zs: ", "\n").only(&["type"]),
-        Rung::new(Context::Parameter, "def zs(", "\n): pass\n"),
-        Rung::new(Context::MatchArm, "match zs:\n", "\n").only(&["case_clause"]),
+        Rung::new(Context::Statement, "", "\n").not(NO_EXPRESSION),
+        Rung::new(
+            Context::Statement,
+            "async def zs():\n  while zc:\n    ",
+            "\n",
+        )
+        .indented("    ")
+        .not(NO_EXPRESSION),
+        Rung::new(Context::Expression, "zf(", "\n)").not(NO_EXPRESSION),
+        // A pair stands here because the grammar takes `"key": value` for a type.
+        Rung::new(Context::Expression, "zs = {", "\n}").only(&["pair"]),
+        Rung::new(Context::ClassMember, "class Zs:\n    ", "\n")
+            .indented("    ")
+            .not(NO_EXPRESSION),
+        Rung::new(Context::Type, "zs: ", "\n").only(TYPES),
+        Rung::new(Context::Parameter, "def zs(", "\n): pass\n").only(PARAMETERS),
+        Rung::new(Context::Parameter, "lambda ", ": zs\n").only(PARAMETERS),
+        Rung::new(Context::MatchArm, "match zs:\n    ", "\n")
+            .indented("    ")
+            .only(&["case_clause"]),
+        Rung::new(Context::MatchArm, "try:\n    zs\n", "\n")
+            .only(&["except_clause", "finally_clause"]),
         Rung::new(Context::ObjectMember, "zs = {", "\n}").only(&["pair", "dictionary_splat"]),
+        Rung::new(Context::ObjectMember, "zf(", "\n)").only(&[
+            "keyword_argument",
+            "dictionary_splat",
+            "list_splat",
+        ]),
         Rung::new(Context::Decorator, "@za\n", "\ndef zs(): pass\n").only(&["decorator"]),
+        Rung::new(Context::Import, "from zs import (", "\n)").only(&["aliased_import"]),
     ],
-    forms: &["{}", "{}: {}", "case {}: pass", "\"{}\"", "except {}: pass"],
+    forms: &[
+        "{}",
+        "{}: {}",
+        "case {}: pass",
+        "\"{}\"",
+        "except {}: pass",
+        "@{}",
+        "{},",
+    ],
     terminator: None,
     terminator_optional: true,
     separators: &[",", ";"],
     comment_starts: &["#"],
     trivia: &["line_continuation"],
-    lists: &["block"],
+    lists: &["block", "with_clause", "lambda_parameters"],
+    declarators: &["as_pattern", "with_item", "wildcard_import"],
+    never: &[("type", "as_pattern", "")],
+    singles: &["parenthesized_expression"],
+    loose: &["module", "block"],
+    reserved: &[
+        "and", "as", "assert", "break", "class", "continue", "def", "del", "elif", "else",
+        "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda",
+        "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
+    ],
     strings: &["string"],
     attached: &["decorator"],
     tuples: &[
@@ -42,3 +82,18 @@ const SYNTAX: Syntax = Syntax {
     nonempty: &["block"],
     ..PLAIN
 };
+
+/// `x as y` is no expression of its own, whatever the grammar says.
+const NO_EXPRESSION: &[&str] = &["as_pattern"];
+
+const TYPES: &[&str] = &["type"];
+
+const PARAMETERS: &[&str] = &[
+    "typed_parameter",
+    "default_parameter",
+    "typed_default_parameter",
+    "list_splat_pattern",
+    "dictionary_splat_pattern",
+    "keyword_separator",
+    "positional_separator",
+];

@@ -19,23 +19,53 @@ const SYNTAX: Syntax = Syntax {
         Rung::new(Context::Expression, "fn zs() { zf(", "\n) }"),
         Rung::new(Context::ClassMember, "impl Zs {\n", "\n}")
             .not(&["attribute_item", "inner_attribute_item"]),
+        Rung::new(Context::ClassMember, "enum Zs {\n", "\n}").only(&["enum_variant"]),
         Rung::new(Context::Declaration, "", "\n").not(&["attribute_item", "inner_attribute_item"]),
         Rung::new(Context::Type, "type Zs = ", "\n;"),
-        Rung::new(Context::Parameter, "fn zs(", "\n) {}"),
+        Rung::new(Context::Parameter, "fn zs(", "\n) {}").only(&[
+            "parameter",
+            "self_parameter",
+            "variadic_parameter",
+        ]),
+        Rung::new(Context::Parameter, "fn zs<", "\n>() {}").only(&[
+            "type_parameter",
+            "const_parameter",
+            "lifetime_parameter",
+        ]),
         Rung::new(Context::MatchArm, "fn zs() { match zs {\n", "\n} }").only(&["match_arm"]),
-        Rung::new(Context::ObjectMember, "fn zs() { Zs { ", "\n} }"),
-        Rung::new(Context::ObjectMember, "struct Zs { ", "\n}"),
-        Rung::new(Context::Decorator, "#[za]\n", "\nfn zs() {}"),
-        Rung::new(Context::Import, "use zs::{", "\n};"),
+        Rung::new(Context::ObjectMember, "fn zs() { Zs { ", "\n} }").only(&[
+            "field_initializer",
+            "shorthand_field_initializer",
+            "base_field_initializer",
+        ]),
+        Rung::new(Context::ObjectMember, "struct Zs { ", "\n}").only(&["field_declaration"]),
+        Rung::new(Context::Decorator, "#[za]\n", "\nfn zs() {}")
+            .only(&["attribute_item", "inner_attribute_item"]),
+        Rung::new(Context::Import, "use zs::{", "\n};").only(&[
+            "use_as_clause",
+            "scoped_identifier",
+            "scoped_use_list",
+            "use_wildcard",
+        ]),
     ],
     forms: &[
-        "{}", "{};", "{}: {}", "{} => {}", "{}: {},", "fn {}();", "#[{}]",
+        "{}", "{};", "{}: {}", "{} => {}", "{}: {},", "fn {}();", "#[{}]", "{},",
     ],
     terminator: Some(";"),
     terminator_optional: false,
     strings: &["string_literal", "raw_string_literal", "char_literal"],
     attached: &["attribute_item"],
     tuples: &["tuple_expression", "tuple_type", "tuple_pattern"],
+    // The pattern of an arm and its guard: a pattern without a guard finds no arm with one.
+    lists: &["match_pattern"],
+    // Not `static`, which the lifetime `'static` holds as an identifier.
+    reserved: &[
+        "as", "async", "break", "const", "continue", "dyn", "else", "enum", "extern", "fn", "for",
+        "if", "impl", "in", "let", "loop", "match", "mod", "move", "mut", "pub", "ref", "return",
+        "struct", "trait", "type", "unsafe", "use", "where", "while",
+    ],
+    reserved_kinds: &["identifier", "type_identifier"],
+    singles: &["parenthesized_expression"],
     words: &["_"],
     parentheses: Some(("(", ")")),
     token_tree: Some(TokenTree {

@@ -1,18 +1,111 @@
-//! swift.
+//! Swift.
 
 use super::{Context, Language, PLAIN, Rung, Syntax};
 
 pub(crate) const ROW: Language = Language {
     id: "swift",
-    aliases: &[],
-    extensions: &["swift"],
+    aliases: &["swiftlang"],
+    extensions: &["swift", "swiftinterface"],
     file_names: &[],
-    interpreters: &[],
+    interpreters: &["swift"],
     grammar: || tree_sitter_swift::LANGUAGE.into(),
     syntax: SYNTAX,
 };
 
 const SYNTAX: Syntax = Syntax {
-    rungs: &[Rung::new(Context::Statement, "", "\n")],
+    rungs: &[
+        Rung::new(Context::Statement, "func zs() async throws {\n", "\n}\n"),
+        Rung::new(Context::Expression, "let zs = zf(", "\n)\n").not(&["value_argument"]),
+        Rung::new(Context::ClassMember, "class Zs {\n", "\n}\n"),
+        Rung::new(Context::ClassMember, "enum Zs {\n", "\n}\n").only(&["enum_entry"]),
+        Rung::new(Context::ClassMember, "protocol Zs {\n", "\n}\n").only(&[
+            "protocol_function_declaration",
+            "protocol_property_declaration",
+        ]),
+        Rung::new(Context::Declaration, "", "\n").only(&[
+            "class_declaration",
+            "function_declaration",
+            "operator_declaration",
+            "precedence_group_declaration",
+            "property_declaration",
+            "protocol_declaration",
+            "typealias_declaration",
+        ]),
+        Rung::new(Context::Type, "let zs: ", "\n"),
+        Rung::new(Context::Type, "class Zs<", "\n> {}\n").only(&["type_parameter"]),
+        Rung::new(Context::Parameter, "func zs(", "\n) {}\n").only(&["parameter"]),
+        Rung::new(Context::MatchArm, "func zs() { switch zv {\n", "\n} }\n")
+            .only(&["switch_entry"]),
+        Rung::new(Context::ObjectMember, "let zs = zf(", "\n)\n").only(&["value_argument"]),
+        Rung::new(Context::Decorator, "", "\nclass Zs {}\n").only(&["attribute"]),
+        Rung::new(Context::Import, "", "\n").only(&["import_declaration"]),
+    ],
+    forms: &[
+        "{}",
+        "{};",
+        "{}: T",
+        "var {}: T",
+        "case {}",
+        "case {}: T",
+        "func {}()",
+    ],
+    terminator: Some(";"),
+    terminator_optional: true,
+    expression_statements: &[],
+    lists: &[
+        "lambda_function_type",
+        "lambda_function_type_parameters",
+        "modifiers",
+        "statements",
+    ],
+    strings: &[
+        "line_string_literal",
+        "multi_line_string_literal",
+        "raw_string_literal",
+    ],
+    clauses: &["catch_block", "else"],
+    loose: &[
+        "class_body",
+        "enum_class_body",
+        "protocol_body",
+        "source_file",
+        "statements",
+    ],
+    reserved: &[
+        "associatedtype",
+        "case",
+        "catch",
+        "class",
+        "default",
+        "deinit",
+        "else",
+        "enum",
+        "extension",
+        "for",
+        "func",
+        "guard",
+        "if",
+        "import",
+        "in",
+        "init",
+        "let",
+        "protocol",
+        "return",
+        "struct",
+        "subscript",
+        "switch",
+        "throw",
+        "typealias",
+        "var",
+        "where",
+        "while",
+    ],
+    reserved_kinds: &["simple_identifier", "type_identifier"],
+    // Only members and declarations at the top level carry attributes in `modifiers`.
+    never: &[
+        ("property_declaration", "attribute", ""),
+        ("value_argument", "type_modifiers", ""),
+    ],
+    parentheses: Some(("(", ")")),
     ..PLAIN
 };

@@ -1,18 +1,13 @@
-//! tsx.
+//! TSX: TypeScript with JSX.
 
-use super::{Context, Language, PLAIN, Rung, Syntax};
+use super::{Language, typescript};
 
 pub(crate) const ROW: Language = Language {
     id: "tsx",
-    aliases: &[],
+    aliases: &["typescriptreact", "react"],
     extensions: &["tsx"],
     file_names: &[],
     interpreters: &[],
     grammar: || tree_sitter_typescript::LANGUAGE_TSX.into(),
-    syntax: SYNTAX,
-};
-
-const SYNTAX: Syntax = Syntax {
-    rungs: &[Rung::new(Context::Statement, "", "\n")],
-    ..PLAIN
+    syntax: typescript::SYNTAX,
 };

@@ -126,7 +126,6 @@ fn split(source: &[u8], dialect: Dialect) -> Option<Units> {
 
 /// Reads statements or members up to the end of the source or the brace that closes their body.
 fn statements(lexer: &mut Lexer<'_>, units: &mut Units, place: Place, level: usize) -> Option<()> {
-    let mut taken = lexer.last.end;
     loop {
         let first = lexer.next()?;
         match first.kind {
@@ -135,15 +134,9 @@ fn statements(lexer: &mut Lexer<'_>, units: &mut Units, place: Place, level: usi
             Kind::End | Kind::Close => return None,
             _ => {}
         }
-        let mut start = first.lead.max(taken);
-        while lexer.byte(start) <= b' ' {
-            start += 1;
-        }
-        let idx = units.open(start, UnitKind::Item);
+        let idx = units.open(first.lead, UnitKind::Item);
         let end = statement(lexer, units, place, idx, first, level)?;
-        // Where no semicolon ends a statement, its node reaches over the comments on its last line.
-        taken = lexer.comments_on_line(end);
-        units.close(idx, taken);
+        units.close(idx, end);
     }
 }
 
@@ -270,6 +263,13 @@ impl Statement {
             return true;
         }
         if !self.may_begin(lexer, next) {
+            return false;
+        }
+        // The grammar ends a statement without a semicolon behind the comment on its line or
+        // before it, depending on the comments of the lines after that.
+        let between = &lexer.source[before.end..next.lead];
+        let comment_on_line = next.lead < next.start && memchr::memchr(b'\n', between).is_none();
+        if comment_on_line && lexer.mark(before) != b';' {
             return false;
         }
         match before.kind {

@@ -264,32 +264,6 @@ impl<'a> Lexer<'a> {
         start + len.unwrap_or(rest.len())
     }
 
-    /// Where the comments end that stand after a place and begin on its line.
-    pub fn comments_on_line(&mut self, from: usize) -> usize {
-        let at = self.at;
-        let mut end = from;
-        self.at = from;
-        loop {
-            while matches!(self.byte(self.at), b' ' | b'\t') {
-                self.at += 1;
-            }
-            let begins =
-                self.byte(self.at) == b'/' && matches!(self.byte(self.at + 1), b'/' | b'*');
-            let line_break = match begins {
-                true => self.comment(),
-                false => None,
-            };
-            if let Some(line_break) = line_break {
-                end = self.at;
-                if !line_break {
-                    continue;
-                }
-            }
-            self.at = at;
-            return end;
-        }
-    }
-
     /// Steps over a comment and tells whether a line ends in it.
     pub fn comment(&mut self) -> Option<bool> {
         let rest = &self.source[self.at..];
@@ -299,6 +273,15 @@ impl<'a> Lexer<'a> {
             while self.dialect == Dialect::C && rest[..end].trim_ascii_end().ends_with(b"\\") {
                 let more = memchr::memchr(b'\n', rest.get(end + 1..)?)?;
                 end += 1 + more;
+            }
+            // Grammars differ in whether these end a line.
+            let line = &rest[..end];
+            let carriage_return = memchr::memchr(b'\r', line).is_some_and(|at| at + 1 < end);
+            let separator = memchr::memchr_iter(0xe2, line).any(|at| {
+                line[at..].starts_with(b"\xe2\x80\xa8") || line[at..].starts_with(b"\xe2\x80\xa9")
+            });
+            if carriage_return || separator {
+                return None;
             }
             self.at += end;
             return Some(true);
@@ -435,31 +418,15 @@ impl<'a> Lexer<'a> {
         if self.byte(token.start) != b'{' {
             return false;
         }
-        match self.dialect {
-            // An expression may end before the brace of a struct literal as before a block.
-            Dialect::Rust => return false,
-            Dialect::Dart => {
-                let sync = self.is_one_of(before, &["async", "sync"]);
-                let star =
-                    self.mark(before) == b'*' && (self.source[..before.start].ends_with(b"sync"));
-                if sync || star {
-                    return true;
-                }
-            }
-            Dialect::TypeScript | Dialect::Jsx => {
-                let arrow = self.mark(before) == b'>' && self.byte(before.start - 1) == b'=';
-                if arrow || self.is_word(before, "catch") {
-                    return true;
-                }
-            }
-            Dialect::Java => {
-                if self.mark(before) == b'>' && self.byte(before.start - 1) == b'-' {
-                    return true;
-                }
-            }
-            Dialect::Go | Dialect::C => {}
+        // Elsewhere the grammar takes an empty pair for the same node, whatever stood in it. In Dart
+        // the braces of parameters, enums and switches may not be empty.
+        if self.dialect != Dialect::Dart {
+            return true;
         }
-        (self.mark(before) == b')' && self.closed != Head::Switch)
+        let sync = self.is_one_of(before, &["async", "sync"]);
+        let star = self.mark(before) == b'*' && self.source[..before.start].ends_with(b"sync");
+        sync || star
+            || (self.mark(before) == b')' && self.closed != Head::Switch)
             || self.is_one_of(before, &["else", "try", "finally", "do"])
     }
 }

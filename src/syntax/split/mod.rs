@@ -17,7 +17,7 @@ mod rust;
 
 use std::ops::Range;
 
-pub use plan::{Plan, Shape, plan};
+pub use plan::{Plan, Shape, plan, plan_around};
 
 /// What leaving a unit out means for the rest of the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -15,13 +15,20 @@ pub enum Shape {
     /// The root is one expression or simple statement that cannot contain an item.
     ///
     /// Nothing of the pattern stands inside braces, no metavariable occurs twice and the caller
-    /// reads captures as text: blocks that lack the runs are left out too, also inside a capture.
+    /// reads captures as text: what stands in braces is left out too where no whole match can be
+    /// in it, also inside a capture.
     Inner,
     /// The root is one node that may have a body (`fn $F($$$A) { $$$B }`, `if $C: $$$B`).
     ///
     /// It may be a unit itself but does not hold units; inside a kept unit nothing is left out.
     Block,
-    /// The root may contain or span units: a class, a module, a sequence of several nodes.
+    /// As `Block`, and what stands in each pair of braces of the pattern is one run (`{ $$$B }`).
+    ///
+    /// For the first of two passes: bodies are left out as for `Inner`, so the tree shows where
+    /// the matches are but not what is in them, and a repeated metavariable may seem to match.
+    Outline,
+    /// The root may contain or span units (a class, a module, a sequence of several nodes), or is a
+    /// comment, which may stand outside of all units.
     Whole,
 }
 
@@ -53,7 +60,36 @@ pub fn plan(language: &str, needles: &Needles, shape: Shape, source: &[u8]) -> P
     let Some(units) = split(language, source) else {
         return Plan::Whole;
     };
-    kept(source, &gaps(&units, &occurrences, shape))
+    let keep = units_to_keep(&units, &occurrences, shape);
+    // Around the outermost units stand only comments.
+    if !units.roots().any(|(root, _)| keep[root]) {
+        return Plan::Skip;
+    }
+    kept(source, &gaps(&units, &keep))
+}
+
+/// Plans the second parse of a source, in which all that touches one of the places is whole.
+///
+/// The places are the ranges of the nodes that the first pass found, ascending by their start.
+pub fn plan_around(language: &str, places: &[Range<usize>], source: &[u8]) -> Plan {
+    let Some(units) = split(language, source) else {
+        return Plan::Whole;
+    };
+    // The end that reaches farthest among the places up to each, since places may nest.
+    let reach: Vec<usize> = places
+        .iter()
+        .scan(0, |farthest, place| {
+            *farthest = place.end.max(*farthest);
+            Some(*farthest)
+        })
+        .collect();
+    let touches = |range: &Range<usize>| {
+        let n_before = places.partition_point(|place| place.start < range.end);
+        n_before > 0 && reach[n_before - 1] > range.start
+    };
+    let mut keep: Vec<bool> = units.list.iter().map(|unit| touches(&unit.range)).collect();
+    spare_members(&units, &mut keep);
+    kept(source, &gaps(&units, &keep))
 }
 
 /// A gap saves the parse of its bytes but costs the lexer a range to step over.
@@ -63,8 +99,7 @@ const SMALLEST_GAP: usize = 48;
 const LARGEST_SHARE: usize = 85;
 
 /// Collects what can be left out, ascending and apart.
-fn gaps(units: &Units, occurrences: &Occurrences, shape: Shape) -> Vec<Range<usize>> {
-    let keep = units_to_keep(units, occurrences, shape);
+fn gaps(units: &Units, keep: &[bool]) -> Vec<Range<usize>> {
     let mut gaps = Vec::new();
     let mut idx = 0;
     while let Some(unit) = units.list.get(idx) {
@@ -93,23 +128,27 @@ fn units_to_keep(units: &Units, occurrences: &Occurrences, shape: Shape) -> Vec<
                 member || occurrences.within(unit.range.start..unit.body)
             }
         };
-        if unit.kind == UnitKind::Container && keep[idx] && units.needs_member {
-            keep_a_member(units, idx, &mut keep);
-        }
     }
+    spare_members(units, &mut keep);
     keep
 }
 
-fn keep_a_member(units: &Units, container: usize, keep: &mut [bool]) {
-    if units.children(container).any(|(child, _)| keep[child]) {
-        return;
-    }
-    let cheapest = units
-        .children(container)
-        .min_by_key(|(_, unit)| unit.range.len())
-        .map(|(child, unit)| child..child + 1 + unit.descendants);
-    if let Some(member) = cheapest {
-        keep[member].fill(true);
+/// Keeps the cheapest member of each container that would lose them all, where one must stay.
+fn spare_members(units: &Units, keep: &mut [bool]) {
+    for (idx, unit) in units.list.iter().enumerate() {
+        let kept_alone = unit.kind == UnitKind::Container
+            && keep[idx]
+            && !units.children(idx).any(|(child, _)| keep[child]);
+        if !units.needs_member || !kept_alone {
+            continue;
+        }
+        let cheapest = units
+            .children(idx)
+            .min_by_key(|(_, unit)| unit.range.len())
+            .map(|(child, unit)| child..child + 1 + unit.descendants);
+        if let Some(member) = cheapest {
+            keep[member].fill(true);
+        }
     }
 }
 
@@ -141,9 +180,5 @@ fn kept(source: &[u8], gaps: &[Range<usize>]) -> Plan {
     if from < source.len() {
         ranges.push(from..source.len());
     }
-    let blank = |range: &Range<usize>| source[range.clone()].iter().all(|&byte| byte <= b' ');
-    match ranges.iter().all(blank) {
-        true => Plan::Skip,
-        false => Plan::Ranges(ranges),
-    }
+    Plan::Ranges(ranges)
 }

@@ -92,12 +92,12 @@ fn item(
                         items(lexer, units, level + 1)?;
                         return Some(lexer.last.end);
                     }
-                    End::Body | End::Items => return Some(lexer.plain_group()?.end),
+                    End::Body | End::Items => return Some(lexer.group(before, units)?.end),
                 }
-                lexer.plain_group()?;
+                lexer.group(before, units)?;
             }
             (Kind::Open, _) => {
-                lexer.plain_group()?;
+                lexer.group(before, units)?;
             }
             _ => {}
         }

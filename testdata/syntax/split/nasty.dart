@@ -52,3 +52,4 @@ extension type Id(int value) { Id next() => Id(value + 1); }
 sealed class Sealed {}
 mixin class Both { void m() {} }
 class Alias = Base with Mixin;
+Widget build({required int aRatherLongParameterName, required String anotherLongParameterName, int x = 1}) => w;

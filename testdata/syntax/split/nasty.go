@@ -38,3 +38,6 @@ func (s *Struct) Method(a, b int) (err error) {
 func Generic[T any, K comparable](in map[K]T) []T { return nil }
 func external(x int) int
 func main() { fmt.Println("main") }
+
+type Channel chan
+func()

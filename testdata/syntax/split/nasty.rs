@@ -61,5 +61,10 @@ mod tests {
     fn works() {
         assert_eq!(zero::<{ 3 }>(), 3);
         match 'x' { '{' => {} _ => {} }
+        let value = if zero::<{ 3 }>() == 3 { println!("a block that is long enough to be left out, with a }}"); 1 } else { 2 };
+        let named = Named { field: &"a literal that is long enough to be left out as well", r#type: b'}' };
+        let closure = move |x: &str| -> bool { x.starts_with("a closure body that is long enough to be left out {") };
+        for Named { field, .. } in [named] { unsafe { transmute::<_, fn()>(field, "and a nested block that is long") }; }
+        write!(out, "{}", { "a block in the arguments of a macro that is long enough to be left out" });
     }
 }

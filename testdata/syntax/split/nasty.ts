@@ -51,6 +51,12 @@ if (a) { b() } else if (c) { d() } else { e() }
 if (a) b()
 else c()
 while (x) y()
+for (const q of r)
+  q()
+if (q)
+  r()
+else
+  s()
 switch (x) { case 1: break; default: z() }
 describe('suite', () => {
   it('works', async () => { expect(await load('a text that is long enough for a block')).toBe(1) })

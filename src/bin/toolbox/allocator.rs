@@ -1,0 +1,58 @@
+//! The allocator of the command: mimalloc for Rust, and for the parser, whose many small trees are what a
+//! search spends its memory on. The library chooses no allocator; that is for the host.
+
+#![expect(
+    unsafe_code,
+    reason = "the parser takes its allocator as C functions, before anything else of it is used"
+)]
+
+use std::ffi::c_void;
+
+#[global_allocator]
+static GLOBAL: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Gives the parser the same allocator. Call it once, first thing in `main`.
+pub(crate) fn install() {
+    // SAFETY: the four functions are one family (mimalloc's) with malloc's alignment and never return null
+    // for a size above zero, since `checked` ends the process then. `main` calls this before it starts a
+    // thread and before anything touches the parser.
+    unsafe {
+        tree_sitter::set_allocator(Some(tree_sitter::Allocator {
+            malloc,
+            calloc,
+            realloc,
+            free,
+        }));
+    }
+}
+
+unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
+    // SAFETY: any size may be asked for.
+    checked(unsafe { libmimalloc_sys::mi_malloc(size) }, size)
+}
+
+unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
+    let Some(bytes) = count.checked_mul(size) else {
+        std::process::abort()
+    };
+    // SAFETY: any size may be asked for.
+    checked(unsafe { libmimalloc_sys::mi_zalloc(bytes) }, bytes)
+}
+
+unsafe extern "C" fn realloc(block: *mut c_void, size: usize) -> *mut c_void {
+    // SAFETY: the parser passes null or a block that this family gave it.
+    checked(unsafe { libmimalloc_sys::mi_realloc(block, size) }, size)
+}
+
+unsafe extern "C" fn free(block: *mut c_void) {
+    // SAFETY: the parser passes null or a block that this family gave it.
+    unsafe { libmimalloc_sys::mi_free(block) }
+}
+
+/// Without memory the parser cannot go on; the C library's own default ends the process too.
+fn checked(block: *mut c_void, size: usize) -> *mut c_void {
+    if block.is_null() && size > 0 {
+        std::process::abort();
+    }
+    block
+}

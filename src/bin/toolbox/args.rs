@@ -1,0 +1,206 @@
+//! The command line as its user writes it. Names and flags are a promise; what they mean is decided in the
+//! commands.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::help;
+
+/// The built-in tools of a coding agent's runtime.
+#[derive(Debug, Parser)]
+#[command(
+    name = "toolbox",
+    version,
+    about = "Finds and rewrites code by its shape",
+    long_about = help::TOOLBOX,
+    after_help = help::EXIT_CODES,
+    propagate_version = true,
+    max_term_width = 100
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What every command takes.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Global {
+    /// The folder to work in [default: the enclosing checkout, else the current folder]
+    #[arg(short = 'C', long, global = true, value_name = "DIR")]
+    pub(crate) workspace: Option<PathBuf>,
+    /// Print one JSON object: the data, or {"error":{"kind","message","hint"}}
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Print no notes on standard error; errors still are
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Say on standard error what is used, what was skipped and how long it took
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+    /// When to colour
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    pub(crate) color: ColorWhen,
+}
+
+/// When to colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorWhen {
+    /// On a terminal, unless NO_COLOR is set
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Find code by its shape
+    #[command(long_about = help::AST_GREP, after_long_help = help::PATTERNS)]
+    AstGrep(AstGrep),
+    /// Stage a rewrite of code by its shape, and show the diff
+    #[command(long_about = help::AST_EDIT, after_long_help = help::REWRITES)]
+    AstEdit(AstEdit),
+    /// Apply a staged rewrite to all its files or to none, or drop it
+    #[command(long_about = help::RESOLVE)]
+    Resolve(Resolve),
+    /// List the tools: name, tier, what they do, and why others are not there
+    Tools(Tools),
+    /// Call a tool by its name with its arguments as JSON
+    #[command(long_about = help::CALL)]
+    Call(Call),
+    /// Print the completions of a shell
+    Completions {
+        /// The shell
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+    /// Print the man page
+    Man,
+}
+
+/// Where to look, and how the pattern is read.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ScopeArgs {
+    /// Id or alias of the language; inferred where every PATH is a file of one language
+    #[arg(short, long = "lang", visible_alias = "language", value_name = "LANG")]
+    pub(crate) lang: Option<String>,
+    /// Read the pattern on this rung only: statement, expression, "class member", ...
+    #[arg(long, value_name = "RUNG")]
+    pub(crate) context: Option<String>,
+    /// Narrow by a glob as in .gitignore; `!GLOB` leaves files out (repeatable)
+    #[arg(short, long = "glob", value_name = "GLOB")]
+    pub(crate) globs: Vec<String>,
+    /// Look into hidden files and folders too
+    #[arg(long)]
+    pub(crate) hidden: bool,
+    /// Look into ignored files too
+    #[arg(long)]
+    pub(crate) no_ignore: bool,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct AstGrep {
+    /// The code to find, with $NAME for one node and $$$NAME for a run of siblings
+    #[arg(required_unless_present = "list_languages")]
+    pub(crate) pattern: Option<String>,
+    /// Files and folders to search [default: the whole workspace]
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
+    /// List at most this many matches [default: 50]
+    #[arg(long, value_name = "N")]
+    pub(crate) max_results: Option<usize>,
+    /// Show this many lines before and after each match
+    #[arg(short = 'U', long, value_name = "N")]
+    pub(crate) context_lines: Option<usize>,
+    /// Show how the pattern is read on every rung, and search nothing
+    #[arg(long, requires = "pattern", conflicts_with_all = ["paths", "max_results", "context_lines"])]
+    pub(crate) explain: bool,
+    /// List the bundled languages
+    #[arg(long, conflicts_with_all = ["pattern", "explain"])]
+    pub(crate) list_languages: bool,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct AstEdit {
+    /// The code to match, with $NAME for one node and $$$NAME for a run of siblings
+    pub(crate) pattern: String,
+    /// The code to put there, with the names of the pattern
+    pub(crate) rewrite: String,
+    /// Files and folders to rewrite in [default: the whole workspace]
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
+    /// Stage a result that has more syntax errors than the files have now
+    #[arg(long)]
+    pub(crate) allow_syntax_errors: bool,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Resolve {
+    /// The id that ast-edit named, such as edit_1
+    #[arg(required_unless_present_any = ["list", "discard_all"])]
+    pub(crate) edit_id: Option<String>,
+    /// What to do with it
+    #[arg(value_enum, required_unless_present_any = ["list", "discard_all"])]
+    pub(crate) action: Option<ResolveAction>,
+    /// List what is staged in this workspace
+    #[arg(long, conflicts_with_all = ["edit_id", "discard_all"])]
+    pub(crate) list: bool,
+    /// Drop everything that is staged in this workspace
+    #[arg(long, conflicts_with = "edit_id")]
+    pub(crate) discard_all: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ResolveAction {
+    /// Change the files
+    Accept,
+    /// Drop the edit
+    Discard,
+}
+
+impl ResolveAction {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Accept => "accept",
+            Self::Discard => "discard",
+        }
+    }
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Tools {
+    /// Whose view to show: everything, or what plan mode and read-only sub-agents see
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) surface: Surface,
+    /// Print the JSON schema of each tool's arguments
+    #[arg(long)]
+    pub(crate) schema: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Surface {
+    /// Every registered tool
+    #[default]
+    All,
+    /// The tools without side effects
+    Plan,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Call {
+    /// The name of the tool, as `toolbox tools` lists it
+    pub(crate) name: String,
+    /// Its arguments, a JSON object; `-` reads it from standard input
+    #[arg(value_name = "JSON", default_value = "{}")]
+    pub(crate) arguments: String,
+}

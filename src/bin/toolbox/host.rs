@@ -1,0 +1,158 @@
+//! What this process gives to the library: the workspace, the state folder, a run.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::Value;
+use toolbox::files::{Committer, ContentHash};
+use toolbox::registry::Registry;
+use toolbox::run::{CallOptions, Run};
+use toolbox::syntax::Grammars;
+use toolbox::syntax::staging::StagingStore;
+use toolbox::tool::{Output, Tier};
+use toolbox::tools::{self, AstGrep, Edits, Resources, SyntaxResources, recovery_note};
+use toolbox::workspace::{Workspace, enclosing_checkout};
+
+use crate::args::Global;
+use crate::output::{Console, Ending, Step};
+
+/// Letters of a content hash that name a state folder: short, because a socket's path has little room.
+const STATE_NAME_LETTERS: usize = 32;
+
+/// Everything that one command works with.
+pub(crate) struct Host {
+    pub(crate) workspace: Workspace,
+    current_dir: PathBuf,
+    resources: SyntaxResources,
+}
+
+impl Host {
+    /// Looks around and opens the workspace. Nothing is written, and no grammar is loaded.
+    pub(crate) fn open(console: &Console, global: &Global) -> Step<Self> {
+        let current_dir = env::current_dir()
+            .map_err(|err| console.misuse(&format!("cannot tell the current folder: {err}")))?;
+        let root = match &global.workspace {
+            Some(folder) => current_dir.join(folder),
+            None => enclosing_checkout(&current_dir).unwrap_or_else(|| current_dir.clone()),
+        };
+        let workspace = Workspace::open(&root).map_err(|err| {
+            let cause = std::error::Error::source(&err).map(|cause| format!(": {cause}"));
+            console.misuse(&format!("{err}{}", cause.unwrap_or_default()))
+        })?;
+        console.detail(&format!("workspace {}", workspace.root().display()));
+        let mut resources = SyntaxResources::new(Arc::new(Grammars::bundled()), workspace.clone());
+        // One command searches once: what it parsed serves nobody after it.
+        resources.cache = None;
+        if let Some(state_dir) = state_dir(workspace.root()) {
+            resources = resources.with_edits(
+                StagingStore::on_disk(&state_dir),
+                Committer::new(state_dir.clone()),
+            );
+        }
+        Ok(Self {
+            workspace,
+            current_dir,
+            resources,
+        })
+    }
+
+    /// Returns the tools of this workspace.
+    pub(crate) fn registry(&self) -> Registry {
+        tools::connect(&Resources {
+            syntax: Some(self.resources.clone()),
+        })
+    }
+
+    /// Returns where edits are staged.
+    pub(crate) fn edits(&self, console: &Console) -> Step<&Edits> {
+        self.resources.edits.as_ref().ok_or_else(|| {
+            console.misuse("no state folder: set HOME or XDG_STATE_HOME to an absolute path")
+        })
+    }
+
+    /// Finishes or undoes what an interrupted command left. Whoever may write calls it first.
+    pub(crate) fn recover(&self, console: &Console) {
+        let Some(edits) = &self.resources.edits else {
+            return;
+        };
+        // Nothing was ever written here: nothing can be left over, and no folder is made.
+        if !edits.committer.state_dir().exists() {
+            return;
+        }
+        match edits.committer.recover() {
+            Ok(recovered) => {
+                for recovered in &recovered {
+                    console.note(&recovery_note(recovered, &self.workspace));
+                }
+            }
+            // A writer tries again and fails with this reason itself; a reader need not.
+            Err(err) => console.note(&format!("could not recover an interrupted change: {err}")),
+        }
+    }
+
+    /// Calls a tool. A tool that may write finds no change half done.
+    pub(crate) fn dispatch(&self, console: &Console, name: &str, args: Value) -> Step<Output> {
+        let registry = self.registry();
+        if registry
+            .get(name)
+            .is_some_and(|spec| spec.tier > Tier::Read)
+        {
+            self.recover(console);
+        }
+        let run = Run::builder(registry).build();
+        run.dispatch(name, args, CallOptions::new().approved_by_caller())
+            .map_err(|error| console.fail(&error))
+    }
+
+    /// Says how a pattern is read.
+    pub(crate) fn explain(
+        &self,
+        console: &Console,
+        pattern: &str,
+        language: &str,
+        context: Option<&str>,
+    ) -> Step<Output> {
+        AstGrep::new(self.resources.clone())
+            .explain(pattern, language, context)
+            .map_err(|error| console.fail(&error))
+    }
+
+    /// Makes the path arguments of a command absolute: they are relative to the current folder, while a
+    /// tool's are relative to the workspace.
+    pub(crate) fn paths(&self, console: &Console, paths: &[PathBuf]) -> Step<Vec<String>> {
+        let absolute = |path: &PathBuf| {
+            let path = self.current_dir.join(path);
+            path.to_str().map(str::to_owned).ok_or_else(|| {
+                console.misuse(&format!(
+                    "the path '{}' is not UTF-8: name a folder above it",
+                    path.display()
+                ))
+            })
+        };
+        paths.iter().map(absolute).collect()
+    }
+}
+
+/// The state folder of a workspace, by its canonical path; none when there is no home to put it in.
+fn state_dir(root: &Path) -> Option<PathBuf> {
+    let absolute = |name: &str| {
+        env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    let base = absolute("XDG_STATE_HOME")
+        .or_else(|| Some(absolute("HOME")?.join(".local").join("state")))?;
+    let mut name = ContentHash::of(root.as_os_str().as_encoded_bytes()).to_string();
+    name.truncate(STATE_NAME_LETTERS);
+    Some(base.join("toolbox").join(name))
+}
+
+/// Turns "nothing found" into its exit code.
+pub(crate) fn found(anything: bool) -> Step {
+    if anything {
+        Ok(())
+    } else {
+        Err(Ending::Nothing)
+    }
+}

@@ -1,0 +1,162 @@
+//! What goes to standard output and standard error, and the exit code that it ends with.
+//!
+//! A reader that went away is no failure: `toolbox ast-grep ... | head` succeeds.
+
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+use toolbox::tool::{Output, ToolError};
+
+use crate::args::{ColorWhen, Global};
+
+/// How a command ended, where it did not go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// All is done; also when nobody reads the output any more.
+    Done,
+    /// Nothing was found.
+    Nothing,
+    /// The command line itself is wrong.
+    Usage,
+    /// The tool failed.
+    Failed,
+}
+
+/// A step of a command; an error ends the command.
+pub(crate) type Step<T = ()> = Result<T, Ending>;
+
+/// The two streams, and how to write on them.
+#[derive(Clone, Debug)]
+pub(crate) struct Console {
+    pub(crate) json: bool,
+    pub(crate) verbose: bool,
+    pub(crate) color: bool,
+    color_errors: bool,
+    quiet: bool,
+}
+
+impl Ending {
+    pub(crate) fn code(self) -> ExitCode {
+        ExitCode::from(match self {
+            Self::Done => 0,
+            Self::Nothing => 1,
+            Self::Usage => 2,
+            Self::Failed => 3,
+        })
+    }
+}
+
+impl Console {
+    pub(crate) fn new(global: &Global) -> Self {
+        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+            || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let color = |terminal: bool| match global.color {
+            ColorWhen::Always => true,
+            ColorWhen::Never => false,
+            ColorWhen::Auto => terminal && !plain,
+        };
+        Self {
+            json: global.json,
+            verbose: global.verbose,
+            color: color(io::stdout().is_terminal()),
+            color_errors: color(io::stderr().is_terminal()),
+            quiet: global.quiet,
+        }
+    }
+
+    /// Writes a text to standard output, with a line end at its end.
+    pub(crate) fn print(&self, text: &str) -> Step {
+        let mut out = io::stdout().lock();
+        let res = out.write_all(text.as_bytes()).and_then(|()| {
+            if text.is_empty() || text.ends_with('\n') {
+                Ok(())
+            } else {
+                out.write_all(b"\n")
+            }
+        });
+        written(res.and_then(|()| out.flush()))
+    }
+
+    /// Writes a JSON value to standard output.
+    pub(crate) fn print_json(&self, value: &Value) -> Step {
+        self.print(&format!("{value:#}"))
+    }
+
+    /// Writes what a tool gave back: its text, or its data.
+    pub(crate) fn answer(&self, output: &Output) -> Step {
+        match self.json {
+            true => self.print_json(&output.data),
+            false => self.print(&output.text),
+        }
+    }
+
+    /// Says something on standard error that is no error.
+    pub(crate) fn note(&self, text: &str) {
+        if !self.quiet {
+            self.complain("note", "1;36", text);
+        }
+    }
+
+    /// Says on standard error what only a curious user wants to know.
+    pub(crate) fn detail(&self, text: &str) {
+        if self.verbose {
+            self.complain("note", "1;36", text);
+        }
+    }
+
+    /// Reports an error of a tool and gives the ending.
+    pub(crate) fn fail(&self, error: &ToolError) -> Ending {
+        if self.json {
+            return match self.print_json(&json!({ "error": error })) {
+                Ok(()) => Ending::Failed,
+                Err(ending) => ending,
+            };
+        }
+        self.complain("error", "1;31", error.message());
+        if let Some(hint) = error.hint() {
+            self.complain("hint", "1;32", hint);
+        }
+        Ending::Failed
+    }
+
+    /// Reports a command line that cannot be followed.
+    pub(crate) fn misuse(&self, message: &str) -> Ending {
+        self.complain("error", "1;31", message);
+        self.complain("hint", "1;32", "see `toolbox --help`");
+        Ending::Usage
+    }
+
+    fn complain(&self, label: &str, color: &str, text: &str) {
+        let label = match self.color_errors {
+            true => format!("\x1b[{color}m{label}:\x1b[0m"),
+            false => format!("{label}:"),
+        };
+        // Whoever closed standard error does not want to know.
+        let _ = writeln!(io::stderr(), "{label} {text}");
+    }
+}
+
+/// Prints what the argument parser has to say: help and version are success.
+pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+    let ending = if error.use_stderr() {
+        Ending::Usage
+    } else {
+        Ending::Done
+    };
+    match error.print() {
+        Err(err) if err.kind() != io::ErrorKind::BrokenPipe => Ending::Failed.code(),
+        _ => ending.code(),
+    }
+}
+
+fn written(res: io::Result<()>) -> Step {
+    match res {
+        Ok(()) => Ok(()),
+        Err(err) if err.kind() == io::ErrorKind::BrokenPipe => Err(Ending::Done),
+        Err(err) => {
+            let _ = writeln!(io::stderr(), "error: cannot write the output: {err}");
+            Err(Ending::Failed)
+        }
+    }
+}

@@ -154,9 +154,13 @@ fn spell(
         Some(try_forms(grammar, pieces, rung, terminator, forms))
     };
     let mut current = vec![0; metas.len()];
-    // A run with a word after it on its line would be read as a type and a name.
+    // A run with a word after it on its line would be read as a type and a name; so would any
+    // metavariable on a line of its own before a line that is another statement.
     let statement_form = grammar.row.syntax.forms.iter().position(|f| *f == "{};");
-    let before_word = runs_before_words(pieces);
+    let mut before_word = runs_before_words(pieces);
+    for (before_word, alone) in before_word.iter_mut().zip(alone_on_lines(pieces)) {
+        *before_word |= alone;
+    }
     if let Some(form) = statement_form
         && !grammar.row.syntax.terminator_optional
         && before_word.contains(&true)
@@ -277,6 +281,31 @@ fn runs_before_words(pieces: &[Piece]) -> Vec<bool> {
         flags.push(meta.run && word);
     }
     flags
+}
+
+/// Which metavariables have a line to themselves that is followed by one of other text.
+fn alone_on_lines(pieces: &[Piece]) -> Vec<bool> {
+    let text = |at: Option<usize>| match at.and_then(|at| pieces.get(at)) {
+        Some(Piece::Text(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let mut alone = Vec::new();
+    for (at, piece) in pieces.iter().enumerate() {
+        if let Piece::Text(_) = piece {
+            continue;
+        }
+        let begins = at == 0
+            || text(at.checked_sub(1)).is_some_and(|t| {
+                t.rfind('\n')
+                    .is_some_and(|line| t[line..].trim().is_empty())
+            });
+        let goes_on = text(Some(at + 1)).is_some_and(|t| {
+            let rest = t.trim_start_matches([' ', '\t']);
+            rest.starts_with('\n') && !rest.trim_start().starts_with(['}', ')', ']', '.'])
+        });
+        alone.push(begins && goes_on);
+    }
+    alone
 }
 
 /// Whether the forms make two single metavariables with only blanks between them two statements:

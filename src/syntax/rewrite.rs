@@ -195,7 +195,7 @@ impl Searcher<'_> {
             grammar,
             pattern,
             template: &template,
-            one_expression: is_one_expression(grammar, pattern, &rewrite.template),
+            one_expression: is_one_expression(grammar, pattern, rewrite),
             allow_syntax_errors: rewrite.allow_syntax_errors,
         };
         let outcomes: Vec<Result<FileOutcome, SyntaxError>> = if identity {
@@ -273,10 +273,16 @@ fn unbound(unbound: Unbound) -> SyntaxError {
 }
 
 /// Whether the template is one expression that takes the place of one.
-fn is_one_expression(grammar: &Grammar, pattern: &Pattern, template: &str) -> bool {
-    pattern.is_expression
-        && pattern::compile(grammar, template, Some(Context::Expression))
-            .is_ok_and(|c| c.pattern.is_expression)
+fn is_one_expression(grammar: &Grammar, pattern: &Pattern, rewrite: &Rewrite) -> bool {
+    let as_expression = |text: &str| {
+        pattern::compile(grammar, text, Some(Context::Expression))
+            .ok()
+            .filter(|c| c.pattern.is_expression)
+    };
+    // The last expression of a block is no statement of its own, so the statement rung does not tell.
+    let replaces_one = pattern.is_expression
+        || as_expression(&rewrite.query.pattern).is_some_and(|c| c.pattern.ops == pattern.ops);
+    replaces_one && as_expression(&rewrite.template).is_some()
 }
 
 struct Work<'a> {
@@ -354,20 +360,36 @@ impl Work<'_> {
             Ok(tree) => tree,
             Err(why) => return skipped(why),
         };
-        let places = self.regrouped(&plan.planned, &flat, &output, &tree);
-        if !places.is_empty() && self.grammar.row.syntax.parentheses.is_some() {
+        // Captures first: with these in parentheses the whole may need none.
+        let mut places = HashSet::new();
+        for of_whole in [false, true] {
+            let more = self.regrouped(&plan.planned, &flat, &output, &tree, of_whole);
+            if more.is_empty() || self.grammar.row.syntax.parentheses.is_none() {
+                continue;
+            }
+            places.extend(more);
             let with = writer(&places).ok_or_else(too_large)?;
             if let Ok(with_tree) = self.searcher.parse_whole(self.grammar, path, &with.bytes)
                 && with_tree.n_errors <= tree.n_errors
             {
                 output = with;
                 tree = with_tree;
+            } else {
+                break;
             }
         }
         if !self.allow_syntax_errors {
             self.check(&shown, &flat, &tree, &output, &source)?;
         }
-        self.warn(&shown, &flat, &source, &plan.planned, &index, &mut warnings);
+        self.warn(
+            &shown,
+            &flat,
+            &source,
+            &plan.planned,
+            &output,
+            &index,
+            &mut warnings,
+        );
         let changed = self.changed(&plan.planned, &output, &source);
         let changes = changed
             .iter()
@@ -432,6 +454,7 @@ impl Work<'_> {
         old: &Flat,
         output: &Output,
         new: &Flat,
+        of_whole: bool,
     ) -> HashSet<Place> {
         let mut places = HashSet::new();
         let new_kinds = KindsAt::new(
@@ -449,30 +472,35 @@ impl Work<'_> {
                 continue;
             }
             let place = (inserted.planned, inserted.piece);
-            match inserted.piece {
-                None if self.one_expression && new_kinds.at(&range).is_empty() => {
+            let Some(piece) = inserted.piece else {
+                if of_whole && self.one_expression && new_kinds.at(&range).is_empty() {
                     places.insert(place);
                 }
-                None => {}
-                Some(piece) => {
-                    let TemplatePiece::Slot { slot, run: false } = self.template.pieces[piece]
-                    else {
-                        continue;
-                    };
-                    let capture = planned[inserted.planned].found.captures[slot];
-                    if capture.nodes.0 == capture.nodes.1 || old.is_leaf(capture.nodes.0) {
-                        continue;
-                    }
-                    let kind = old.node(capture.nodes.0).kind;
-                    let before = old_kinds.at(&(capture.bytes.0..capture.bytes.1));
-                    let kept = new_kinds
-                        .at(&range)
-                        .iter()
-                        .any(|new| *new == kind || before.contains(new));
-                    if !kept {
-                        places.insert(place);
-                    }
-                }
+                continue;
+            };
+            let TemplatePiece::Slot { slot, run: false } = self.template.pieces[piece] else {
+                continue;
+            };
+            let plan = &planned[inserted.planned];
+            let capture = plan.found.captures[slot];
+            let bytes = capture.bytes.0..capture.bytes.1;
+            if of_whole || capture.nodes.0 == capture.nodes.1 {
+                continue;
+            }
+            // The last node in it has the range of the capture where that is one token.
+            let last = old.node(capture.nodes.1 - 1);
+            let is_token = last.start == bytes.start && last.end == bytes.end;
+            let kind = old.node(capture.nodes.0).kind;
+            let before = old_kinds.at(&bytes);
+            let after = new_kinds.at(&range);
+            let kept = if plan.inner.iter().any(|i| planned[*i].found.range == bytes) {
+                // Another rewrite took its place: any one node will do.
+                !after.is_empty()
+            } else {
+                is_token || after.iter().any(|k| *k == kind || before.contains(k))
+            };
+            if !kept {
+                places.insert(place);
             }
         }
         places
@@ -532,14 +560,10 @@ impl Work<'_> {
         flat: &Flat,
         source: &[u8],
         planned: &[Planned],
+        output: &Output,
         index: &LineIndex<'_>,
         warnings: &mut Vec<String>,
     ) {
-        let terminator = self.grammar.row.syntax.terminator;
-        let template_ends = match self.template.pieces.last() {
-            Some(TemplatePiece::Text(text)) => terminator.filter(|t| text.trim_end().ends_with(t)),
-            _ => None,
-        };
         // A comment is lost or kept by the innermost match that holds it: matches only nest inside of
         // what the outer one keeps. Both lists are in order, so one sweep does.
         let mut next = 0;
@@ -572,19 +596,23 @@ impl Work<'_> {
                 ));
             }
         }
-        for plan in planned {
-            let found = &plan.found;
-            let rest = &source[found.range.end as usize..];
-            let rest = &rest[rest
-                .iter()
-                .take_while(|b| matches!(b, b' ' | b'\t'))
-                .count()..];
-            if let Some(terminator) = template_ends
+        let Some(terminator) = self.grammar.row.syntax.terminator else {
+            return;
+        };
+        let ends = |bytes: &[u8]| bytes.trim_ascii_end().ends_with(terminator.as_bytes());
+        let mut seen = HashSet::new();
+        for inserted in output.inserted.iter().filter(|i| i.piece.is_none()) {
+            let range = &planned[inserted.planned].found.range;
+            let (start, end) = (range.start as usize, range.end as usize);
+            let rest = source[end..].trim_ascii_start();
+            if seen.insert(inserted.planned)
+                && ends(&output.bytes[inserted.range.clone()])
+                && !ends(&source[start..end])
                 && rest.starts_with(terminator.as_bytes())
             {
                 warnings.push(format!(
                     "{shown}:{}: the rewrite ends in `{terminator}` and so does the source: it would be doubled",
-                    index.line_of(found.range.start as usize)
+                    index.line_of(start)
                 ));
             }
         }

@@ -23,7 +23,7 @@ const LEVELS: usize = 200_000;
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Runs a case; ends the test binary with a message when it takes too long.
-fn watched<T>(what: &str, work: impl FnOnce() -> T) -> T {
+pub fn watched<T>(what: &str, work: impl FnOnce() -> T) -> T {
     let (done, is_done) = channel::<()>();
     std::thread::scope(|scope| {
         scope.spawn(move || {
@@ -33,7 +33,11 @@ fn watched<T>(what: &str, work: impl FnOnce() -> T) -> T {
                 std::process::abort();
             }
         });
+        let began = std::time::Instant::now();
         let res = work();
+        if std::env::var_os("SLOW").is_some() && began.elapsed().as_secs() > 0 {
+            eprintln!("SLOW {what} {:?}", began.elapsed());
+        }
         drop(done);
         res
     })
@@ -43,7 +47,8 @@ fn grammar<'a>(grammars: &'a Grammars, language: &str) -> &'a Grammar {
     grammars.grammar(languages::by_name(language).unwrap())
 }
 
-/// How many matches a pattern has in a source.
+/// How many matches a pattern has in a source. Its metavariables should bind nothing, where matches
+/// nest: their texts together are the square of the source.
 fn count(language: &str, text: &str, source: &str) -> usize {
     let grammars = Grammars::bundled();
     let grammar = grammar(&grammars, language);
@@ -199,9 +204,12 @@ fn deep_sources_are_matched() {
             "f($$$A, $B, $$$C)",
         ] {
             let query = file.query(language, text);
-            watched(&format!("`{text}` in {name} of {language}"), || {
-                searcher.search(&query, &Cancel::new()).unwrap()
-            });
+            let what = format!("`{text}` in {name} of {language}");
+            match watched(&what, || searcher.search(&query, &Cancel::new())) {
+                // Not every fragment is code in every language.
+                Ok(_) | Err(SyntaxError::Unparseable { .. }) => {}
+                Err(error) => panic!("{what}: {error}"),
+            }
         }
     }
 }
@@ -212,7 +220,7 @@ fn deep_bodies_are_matched() {
     let blocks = nested("if(a){", "x;", "}");
     let deep = LEVELS;
     watched("a run in each block", || {
-        assert_eq!(count("javascript", "if(a){ $$$B }", &blocks), deep);
+        assert_eq!(count("javascript", "if(a){ $$$ }", &blocks), deep);
     });
     watched("a run after a statement", || {
         assert_eq!(count("javascript", "if(a){ x; $$$B }", &blocks), 1);
@@ -221,14 +229,14 @@ fn deep_bodies_are_matched() {
         assert_eq!(count("javascript", "if(a){ $$$A; x; $$$B }", &blocks), 1);
     });
     watched("a sequence", || {
-        count("javascript", "$A;\n$B;", &blocks);
+        count("javascript", "$_;\n$_;", &blocks);
     });
     watched("a sequence with a run", || {
-        count("javascript", "$A;\n$$$B;\nx;", &blocks);
+        count("javascript", "$_;\n$$$;\nx;", &blocks);
     });
     let lists = nested("[", "x", "]");
     watched("a run in each list", || {
-        assert_eq!(count("javascript", "[$$$A]", &lists), deep);
+        assert_eq!(count("javascript", "[$$$]", &lists), deep);
     });
     let equal = nested("g(a == a, ", "x", ")");
     watched("a repeated metavariable", || {
@@ -240,7 +248,7 @@ fn deep_bodies_are_matched() {
     });
     let chain = format!("x{}", ".a()".repeat(LEVELS));
     watched("a chain", || {
-        assert_eq!(count("javascript", "$A.a()", &chain), deep);
+        assert_eq!(count("javascript", "$_.a()", &chain), deep);
     });
     let elses = format!("fn m() {{ {} }}", nested("if a {} else ", "{ x }", ""));
     watched("a chain of else", || {

@@ -33,7 +33,7 @@ fn config(cases: u32) -> ProptestConfig {
 struct Sample {
     language: &'static str,
     text: String,
-    nodes: Vec<(Range<usize>, &'static str)>,
+    nodes: Vec<(Range<usize>, String)>,
 }
 
 impl Sample {
@@ -55,7 +55,7 @@ impl Sample {
         'walk: loop {
             let node = cursor.node();
             if cursor.depth() > 0 && node.is_named() && !node.is_extra() {
-                nodes.push((node.byte_range(), node.kind()));
+                nodes.push((node.byte_range(), node.kind().to_owned()));
             }
             if cursor.goto_first_child() {
                 continue;

@@ -274,7 +274,7 @@ fn extent(grammar: &Grammar, parent: u16, source: &[u8], inner: Range<usize>) ->
 
 /// Parses the wanted part of a source. A partial tree with an error is not to be trusted, so then the
 /// whole is parsed; the answer says what the tree covers.
-fn parse(
+pub(crate) fn parse(
     grammar: &Grammar,
     source: &[u8],
     wanted: Covered,

@@ -17,6 +17,7 @@ mod split;
 mod split_plan;
 mod staging;
 mod syntax_cases;
+mod syntax_partial;
 mod syntax_samples;
 mod tidy;
 mod tools_syntax;

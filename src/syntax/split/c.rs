@@ -71,6 +71,11 @@ fn whole_lines(lexer: &Lexer<'_>, start: usize, end: usize) -> usize {
 }
 
 fn declaration(lexer: &mut Lexer<'_>, units: &mut Units, first: Token) -> Option<usize> {
+    // A macro on a line of its own (`TEST_END`) makes the grammar stumble over what stands around it.
+    let name = lexer.text(first);
+    if !name.iter().any(u8::is_ascii_lowercase) && name.len() > 1 && lexer.peek()?.line_break {
+        return None;
+    }
     let mut token = first;
     let mut before = first;
     let mut aggregate = false;

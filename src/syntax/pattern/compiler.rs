@@ -92,6 +92,12 @@ impl Compiler<'_> {
                 return Some(node.next);
             }
         }
+        if node.flags() & flag::EXPRESSION_STATEMENT != 0
+            && let Some(op) = self.run_with_terminator(idx)
+        {
+            self.ops.push(op);
+            return Some(node.next);
+        }
         if node.flags() & flag::STRING != 0 {
             if let Some(op) = self.string_body(&range, node.kind) {
                 self.ops.push(op);
@@ -128,6 +134,18 @@ impl Compiler<'_> {
         }
         self.ops.push(Op::Enter { kind: node.kind });
         None
+    }
+
+    /// The operation for `$$$NAME;` as a statement: a run of statements, not a run inside of one.
+    fn run_with_terminator(&mut self, idx: u32) -> Option<Op> {
+        let flat = &self.placed.flat;
+        let mut children = flat.children(idx);
+        let first = flat.node(children.next()?);
+        let only = children.all(|c| flat.node(c).flags() & flag::TERMINATOR != 0);
+        let meta = self.placed.meta_of(first).filter(|m| only && m.run)?;
+        Some(Op::Run {
+            slot: self.slot(meta),
+        })
     }
 
     fn leaf(&mut self, kind: u16, range: &Range<usize>) {

@@ -222,7 +222,7 @@ fn deep_bodies_are_matched() {
         assert_eq!(count("javascript", "if(a){ x; $$$B }", &blocks), 1);
     });
     watched("two runs", || {
-        assert_eq!(count("javascript", "if(a){ $$$A; x; $$$B }", &blocks), 1);
+        assert_eq!(count("javascript", "if(a){\n$$$A\nx;\n$$$B\n}", &blocks), 1);
     });
     watched("a sequence", || {
         count("javascript", "$_;\n$_;", &blocks);
@@ -280,6 +280,7 @@ fn deep_sources_are_hinted_at() {
 // D11, D16: nested matches are all rewritten, in time and memory that follow the size of the file.
 #[test]
 fn deep_matches_are_rewritten() {
+    let deep = 60_000;
     for (name, open, close, text, template) in [
         ("calls", "neg(", ")", "neg($A)", "not($A)"),
         ("reordered", "neg(1, ", ")", "neg($A, $B)", "neg($B, $A)"),
@@ -293,10 +294,11 @@ fn deep_matches_are_rewritten() {
         ("signs", "!", "", "!$A", "~$A"),
         ("precedence", "neg(", ")", "neg($A)", "-$A"),
     ] {
-        let source = nested(open, "x", close);
+        let levels = if name == "calls" { LEVELS } else { deep };
+        let source = format!("{}x{}", open.repeat(levels), close.repeat(levels));
         let file = OneFile::new("a.js", &source);
         let done = watched(name, || file.rewrite("javascript", text, template)).unwrap();
-        assert_eq!(done.report.replacements, LEVELS, "{name}");
+        assert_eq!(done.report.replacements, levels, "{name}");
         assert!(done.report.changes.len() <= 200, "{name}");
         if name == "calls" {
             let expected = nested("not(", "x", ")");
@@ -304,11 +306,11 @@ fn deep_matches_are_rewritten() {
         }
     }
     // Left-deep: all matches begin at the same place.
-    let source = format!("x{}", ".a()".repeat(LEVELS));
+    let source = format!("x{}", ".a()".repeat(deep));
     let file = OneFile::new("a.js", &source);
     let done = watched("chain", || file.rewrite("javascript", "$A.a()", "$A.b()")).unwrap();
-    assert_eq!(done.report.replacements, LEVELS);
-    let expected = format!("x{}", ".b()".repeat(LEVELS));
+    assert_eq!(done.report.replacements, deep);
+    let expected = format!("x{}", ".b()".repeat(deep));
     assert!(done.files[0].bytes_after == expected.as_bytes());
 }
 
@@ -394,7 +396,7 @@ fn deep_patterns_are_read_or_refused() {
                 matches!(error, Some(SyntaxError::PatternTooLong { .. })),
                 "{what}: {error:?}"
             );
-            let levels = 5_000 / (open.len() + close.len());
+            let levels = 2_000 / (open.len() + close.len());
             let text = format!("{}{core}{}", open.repeat(levels), close.repeat(levels));
             let compiled = watched(&what, || pattern::compile(grammar, &text, None).ok());
             if let Some(compiled) = compiled {
@@ -421,7 +423,7 @@ fn explaining_a_deep_pattern_is_bounded() {
         ("python", "f(", ")"),
     ] {
         let grammar = grammar(&grammars, language);
-        let levels = 5_000 / (open.len() + close.len());
+        let levels = 2_000 / (open.len() + close.len());
         let text = format!("{}$A{}", open.repeat(levels), close.repeat(levels));
         let shown = watched(&format!("explain {open}{close} in {language}"), || {
             explain(grammar, &text, Some(Context::Expression)).map(|e| e.to_string())
@@ -437,18 +439,18 @@ fn patterns_of_many_metavariables_are_read_or_refused() {
     let grammars = Grammars::bundled();
     for language in ["javascript", "python", "rust", "c", "dart"] {
         let grammar = grammar(&grammars, language);
-        let distinct: Vec<String> = (0..6_000).map(|i| format!("$A{i}")).collect();
-        let same = vec!["$A"; 15_000];
-        let runs = vec!["$$$"; 10_000];
+        let distinct: Vec<String> = (0..1_000).map(|i| format!("$A{i}")).collect();
+        let same = vec!["$A"; 3_000];
+        let runs = vec!["$$$"; 2_000];
         for (what, text) in [
             ("distinct", format!("f({})", distinct.join(", "))),
             ("the same", format!("f({})", same.join(", "))),
             ("runs", format!("f({})", runs.join(", "))),
-            ("hopeless", format!("f({}", distinct[..500].join(" ) "))),
-            ("statements", distinct[..500].join("\n")),
+            ("hopeless", format!("f({}", distinct[..100].join(" ) "))),
+            ("statements", distinct[..100].join("\n")),
             (
                 "strings",
-                format!("f({})", vec!["\"$A\""; 9_000].join(", ")),
+                format!("f({})", vec!["\"$A\""; 1_000].join(", ")),
             ),
         ] {
             let what = format!("{what} in {language}");
@@ -507,7 +509,7 @@ fn long_lists_are_matched() {
     watched("a late pair", || {
         assert_eq!(count("javascript", "f($$$A, $X, $$$B, $X, $$$C)", &late), 1);
     });
-    let same = format!("f({});", vec!["a"; 1_000].join(", "));
+    let same = format!("f({});", vec!["a"; 300].join(", "));
     watched("all the same", || {
         assert_eq!(
             count("javascript", "f($$$A, $X, $$$B, $X, $$$C, b)", &same),
@@ -536,14 +538,14 @@ fn one_long_line_is_searched() {
     assert_eq!(report.matches.len(), 50);
     assert!(report.truncated);
     assert_eq!(report.matches[1].column, statement.chars().count() + 7);
-    query.max_results = 20_000;
-    let report = watched("the first 20,000", || {
+    query.max_results = 5_000;
+    let report = watched("the first 5,000", || {
         searcher.search(&query, &Cancel::new())
     })
     .unwrap();
-    assert_eq!(report.matches.len(), 20_000);
-    let last = &report.matches[19_999];
-    assert_eq!(last.column, 19_999 * statement.chars().count() + 7);
+    assert_eq!(report.matches.len(), 5_000);
+    let last = &report.matches[4_999];
+    assert_eq!(last.column, 4_999 * statement.chars().count() + 7);
     assert!(
         report
             .matches

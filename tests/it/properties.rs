@@ -308,7 +308,10 @@ fn the_text_of_a_node_finds_it() {
             ]
             .iter()
             .any(|part| kind.ends_with(part));
-            if !chosen || at % 2 == 1 {
+            // An attribute stands before a Rust item as a sibling: without it the item is another (D11).
+            let before = sample.text[..range.start].trim_end();
+            let has_attribute = kind.ends_with("_item") && before.ends_with(']');
+            if !chosen || has_attribute || at % 2 == 1 {
                 continue;
             }
             n_nodes += 1;
@@ -363,7 +366,7 @@ fn the_text_of_a_node_finds_it() {
 fn an_identity_rewrite_changes_nothing() {
     let grammars = Grammars::bundled();
     let samples = Sample::all();
-    proptest!(config(60), |(node in any::<Index>(), holes in holes(), language in 0..5_usize)| {
+    proptest!(config(400), |(node in any::<Index>(), holes in holes(), language in 0..5_usize)| {
         let sample = &samples[language];
         let text = sample.fragment(node, &holes);
         let new = rewritten(&grammars, sample.language, &text, &text, &sample.text);
@@ -386,7 +389,7 @@ fn bytes_outside_of_matches_stay() {
         Just("$B + $A"),
         Just("zz;"),
     ];
-    proptest!(config(120), |(
+    proptest!(config(400), |(
         node in any::<Index>(), holes in holes(), template in template, language in 0..5_usize,
     )| {
         let sample = &samples[language];
@@ -420,7 +423,7 @@ fn a_rewrite_and_its_inverse_restore_the_file() {
     let grammars = Grammars::bundled();
     for (language, names) in [
         ("rust", ["classify", "drop", "closure"]),
-        ("python", ["len", "sum", "main"]),
+        ("python", ["len", "log", "main"]),
         ("c", ["free", "printf", "total"]),
         ("javascript", ["group", "load", "read"]),
         ("dart", ["print", "log", "done"]),
@@ -556,7 +559,7 @@ fn lists_match_as_all_splits_do() {
         (0..3_usize).prop_map(Element::Run),
     ];
     let list = prop::collection::vec((0..3_usize).prop_map(word), 0..7);
-    proptest!(config(500), |(
+    proptest!(config(1500), |(
         elements in prop::collection::vec(element, 1..6), list in list, language in 0..5_usize,
         trailing in any::<bool>(),
     )| {

@@ -34,6 +34,7 @@ pub(super) struct Machine<'a> {
     trail: Vec<usize>,
     stack: Vec<Alternative>,
     failed: HashSet<(u32, u32, u64)>,
+    steps: usize,
     /// Whether one source node may be passed over.
     pub lenient: bool,
     pub skipped: Option<u32>,
@@ -49,6 +50,7 @@ impl<'a> Machine<'a> {
             trail: Vec::new(),
             stack: Vec::new(),
             failed: HashSet::new(),
+            steps: 0,
             lenient: false,
             skipped: None,
         }
@@ -64,10 +66,9 @@ impl<'a> Machine<'a> {
         let mut pc = 0;
         let mut idx = root;
         let mut parent = flat.node(root).parent;
-        let mut steps = 0;
+        self.steps = 0;
         loop {
-            steps += 1;
-            if steps > limits::MATCH_STEPS {
+            if self.is_spent() {
                 return None;
             }
             if let Op::End = self.pattern.ops[pc] {
@@ -344,6 +345,10 @@ impl<'a> Machine<'a> {
 
     fn backtrack(&mut self) -> Option<(usize, u32, u32)> {
         while let Some(mut alt) = self.stack.pop() {
+            // Ends of a run that were tried before cost time too.
+            if self.is_spent() {
+                return None;
+            }
             self.undo(alt.trail);
             self.skipped = alt.skipped;
             match alt.kind {
@@ -381,6 +386,12 @@ impl<'a> Machine<'a> {
             }
         }
         None
+    }
+
+    /// Counts a step; true when the candidate has had its share.
+    fn is_spent(&mut self) -> bool {
+        self.steps += 1;
+        self.steps > limits::MATCH_STEPS
     }
 
     /// Remembers a state that was entered; false when it was entered before and so has failed.

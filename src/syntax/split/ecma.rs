@@ -121,6 +121,7 @@ fn split(source: &[u8], dialect: Dialect) -> Option<Units> {
     let mut lexer = Lexer::new(source, dialect);
     let mut units = Units::default();
     statements(&mut lexer, &mut units, Place::Source, 0)?;
+    units.comments = lexer.comments;
     Some(units)
 }
 

@@ -9,6 +9,8 @@ mod files_faults;
 mod files_rivals;
 mod files_support;
 mod hostile;
+mod properties;
+mod readme;
 mod rewrite_cases;
 mod rewrite_more;
 mod split;

@@ -253,6 +253,7 @@ enum Extent {
 
 /// From the first to the last token in braces.
 fn extent(grammar: &Grammar, parent: u16, source: &[u8], inner: Range<usize>) -> Extent {
+    let end = inner.end;
     let range = match content(grammar.row.id, source, inner) {
         Content::Unclear => return Extent::Doubtful,
         Content::Empty => return Extent::Empty,
@@ -264,6 +265,12 @@ fn extent(grammar: &Grammar, parent: u16, source: &[u8], inner: Range<usize>) ->
             .kinds_with(flag::LOOSE)
             .iter()
             .any(|kind| grammar.flags(*kind) & flag::LIST != 0);
+    // Where nothing ends the last statement, its node may reach over the comments after it.
+    let trailed = grammar.row.syntax.terminator_optional
+        && !source[range.end..end].iter().all(u8::is_ascii_whitespace);
+    if trailed {
+        return Extent::Doubtful;
+    }
     match (source[range.start], source[range.end - 1]) {
         // A last comma may belong to the last element (a Rust match arm) or be no part of the run.
         (b',' | b';', _) | (_, b',') => Extent::Doubtful,

@@ -271,6 +271,17 @@ impl Needles {
 }
 
 impl Occurrences {
+    /// Those outside of some ranges, which are ascending and apart.
+    pub fn outside(mut self, ranges: &[Range<usize>]) -> Occurrences {
+        for hits in &mut self.hits {
+            hits.retain(|hit| {
+                let next = ranges.partition_point(|range| range.end <= *hit);
+                ranges.get(next).is_none_or(|range| range.start > *hit)
+            });
+        }
+        self
+    }
+
     /// Says whether the range can hold a match: every run occurs in it, in the pattern's order.
     pub fn within(&self, range: Range<usize>) -> bool {
         let mut from = range.start;

@@ -13,7 +13,10 @@ pub(super) fn split(source: &[u8]) -> Option<Units> {
     loop {
         let first = lexer.next()?;
         match first.kind {
-            Kind::End => return conditionals.is_empty().then_some(units),
+            Kind::End => {
+                units.comments = lexer.comments;
+                return conditionals.is_empty().then_some(units);
+            }
             Kind::Directive => directive(&lexer, &mut units, &mut conditionals, first)?,
             Kind::Word => {
                 let idx = units.open(first.lead, UnitKind::Item);

@@ -74,6 +74,8 @@ pub(super) struct Lexer<'a> {
     pub nested: usize,
     /// How many lines of the preprocessor were passed.
     pub n_directives: usize,
+    /// The comments that were passed between tokens, without the line ends after them.
+    pub comments: Vec<std::ops::Range<usize>>,
 }
 
 impl<'a> Lexer<'a> {
@@ -102,6 +104,7 @@ impl<'a> Lexer<'a> {
             conditionals: Vec::new(),
             nested: 0,
             n_directives: 0,
+            comments: Vec::new(),
         }
     }
 
@@ -191,8 +194,13 @@ impl<'a> Lexer<'a> {
                 line_break |= byte == b'\n' || byte == b'\r';
                 self.at += 1;
             } else if byte == b'/' && matches!(self.byte(self.at + 1), b'/' | b'*') {
-                lead.get_or_insert(self.at);
+                let start = self.at;
+                lead.get_or_insert(start);
                 line_break |= self.comment()?;
+                // What was peeked at is read again.
+                if self.comments.last().is_none_or(|last| last.end <= start) {
+                    self.comments.push(start..self.at);
+                }
             } else if byte == b'#' && self.dialect == Dialect::C && self.begins_line() {
                 let start = self.at;
                 self.directive()?;

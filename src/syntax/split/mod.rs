@@ -54,6 +54,8 @@ pub struct Units {
     pub list: Vec<Unit>,
     /// Whether a container that loses all its members is a syntax error, as in Python.
     pub needs_member: bool,
+    /// The comments between tokens, in order, where the splitter notes them.
+    pub comments: Vec<Range<usize>>,
     /// Statements of blocks that are to be put into the list, in no order.
     statements: Vec<Range<usize>>,
 }

@@ -13,7 +13,7 @@ pub const SPELLED_BYTES_PER_RUNG: usize = 1 << 16;
 pub const TOKEN_TREE_NESTING: usize = 8;
 
 /// Longest pattern or template, in bytes.
-pub const PATTERN_BYTES: usize = 65_536;
+pub const PATTERN_BYTES: usize = 16_384;
 
 /// Steps that matching one candidate may take before it is given up as no match; only patterns with
 /// several runs and repeated metavariables can come near.

@@ -6,7 +6,7 @@ use std::time::Duration;
 pub const SPELLINGS_PER_RUNG: usize = 320;
 
 /// Bytes of pattern that these parses may take together: a long hopeless fragment gets fewer.
-pub const SPELLED_BYTES_PER_RUNG: usize = 1 << 18;
+pub const SPELLED_BYTES_PER_RUNG: usize = 1 << 16;
 
 /// How deep token lists inside token lists are parsed again as code; deeper ones stay tokens, so that
 /// hostile nesting cannot make the work quadratic.

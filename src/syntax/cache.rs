@@ -65,23 +65,23 @@ impl Cache {
         self.lock().bytes
     }
 
-    /// The tree of a file in the given state, if it covers what is needed.
+    /// The tree of a file in the given state and what it covers, if that is all that is needed.
     pub(crate) fn find(
         &self,
         path: &Path,
         language: &'static str,
         stamp: Stamp,
         needed: &Covered,
-    ) -> Option<Arc<Flat>> {
+    ) -> Option<(Arc<Flat>, Covered)> {
         let mut inner = self.lock();
         let key = (path.to_owned(), language);
         let entry = inner.entries.get(&key)?;
         if entry.stamp != stamp || !entry.covered.covers(needed) {
             return None;
         }
-        let flat = Arc::clone(&entry.flat);
+        let found = (Arc::clone(&entry.flat), entry.covered.clone());
         inner.touch(&key);
-        Some(flat)
+        Some(found)
     }
 
     /// What a parse should cover so that the new tree can take the place of the old one.
@@ -165,9 +165,18 @@ impl Covered {
         match (self, needed) {
             (Covered::Whole, _) => true,
             (Covered::Ranges(_), Covered::Whole) => false,
-            (Covered::Ranges(have), Covered::Ranges(need)) => need
-                .iter()
-                .all(|n| have.iter().any(|h| h.start <= n.start && h.end >= n.end)),
+            (Covered::Ranges(_), Covered::Ranges(need)) => need.iter().all(|n| self.holds(n)),
+        }
+    }
+
+    /// Whether all that stands in the range is covered without a gap.
+    pub fn holds(&self, range: &Range<usize>) -> bool {
+        match self {
+            Covered::Whole => true,
+            Covered::Ranges(have) => {
+                let next = have.partition_point(|h| h.end < range.end);
+                have.get(next).is_some_and(|h| h.start <= range.start)
+            }
         }
     }
 

@@ -109,7 +109,7 @@ fn tree(grammar: &Grammar, pattern: &Pattern) -> String {
             let meta = placed.meta_of(node).filter(|m| {
                 let descends = node.flags() & flag::LIST != 0
                     || (!m.run && node.flags() & flag::DECLARATOR != 0);
-                !(descends && !flat.is_leaf(idx))
+                !descends || flat.is_leaf(idx)
             });
             out.push_str(&"  ".repeat(depth));
             let kind = grammar.kind_name(node.kind);

@@ -5,14 +5,16 @@ use std::path::PathBuf;
 
 use crate::cancel::Cancel;
 use crate::limits;
+use crate::syntax::cache::Covered;
 use crate::syntax::grammar::Grammar;
 use crate::syntax::matcher;
+use crate::syntax::partial;
 use crate::syntax::pattern::{self, Pattern};
 use crate::syntax::place::clipped;
 use crate::syntax::report::counted_plural;
 use crate::syntax::search::Query;
 use crate::syntax::source;
-use crate::syntax::tree::Flat;
+use crate::syntax::split::{Plan, Shape, plan};
 
 /// Looks again at the files that hold the pattern's tokens, a bounded amount of source, and puts what it
 /// finds into sentences.
@@ -23,7 +25,8 @@ pub(crate) fn explain(
     files: &[PathBuf],
     cancel: &Cancel,
 ) -> Option<String> {
-    let others = if query.context.is_none() {
+    // Reading the pattern on every rung takes longer than scanning many files, so not for no file.
+    let others = if query.context.is_none() && !files.is_empty() {
         pattern::compile_others(grammar, &query.pattern, pattern.context)
     } else {
         Vec::new()
@@ -45,15 +48,28 @@ pub(crate) fn explain(
         if !near && !others.iter().any(wanted) {
             continue;
         }
-        if parsed_bytes + buffer.len() > limits::HINT_BYTES {
+        // What holds all the tokens is enough: a near miss has them too, and so has another reading.
+        let needed = match plan(
+            grammar.row.id,
+            &pattern.loose_needles,
+            Shape::Block,
+            &buffer,
+        ) {
+            Plan::Ranges(ranges) => Covered::Ranges(ranges),
+            Plan::Whole | Plan::Skip => Covered::Whole,
+        };
+        let n_bytes = match &needed {
+            Covered::Ranges(ranges) => ranges.iter().map(|range| range.len()).sum(),
+            Covered::Whole => buffer.len(),
+        };
+        if parsed_bytes + n_bytes > limits::HINT_BYTES {
             complete = false;
             break;
         }
-        parsed_bytes += buffer.len();
-        let Some(tree) = grammar.parse(&buffer) else {
+        parsed_bytes += n_bytes;
+        let Ok((flat, _)) = partial::parse(grammar, &buffer, needed) else {
             continue;
         };
-        let flat = Flat::build(grammar, &tree, &buffer);
         for (count, other) in counts.iter_mut().zip(&others) {
             *count += matcher::find(other, &flat, &buffer, usize::MAX).len();
         }

@@ -143,11 +143,7 @@ mod tests {
         for text in [
             "$abc", "$Ab", "$1", "$", "$$", "$$A", "$$$$", "${A}", "$É", "\\$x",
         ] {
-            let expected = match text {
-                "$$$$" => "$$$$",
-                _ => text,
-            };
-            assert_eq!(shown(text), expected);
+            assert_eq!(shown(text), text);
         }
     }
 

@@ -10,6 +10,7 @@ pub mod ladder;
 pub mod languages;
 mod matcher;
 mod metavar;
+mod partial;
 pub mod pattern;
 mod place;
 pub mod prefilter;

@@ -5,16 +5,20 @@
 //! children exhausted, compare a `Leaf`, bind `One` node or a `Run` of siblings. Compilation is a loop
 //! over the flat tree; nothing here recurses.
 
+mod compiler;
+mod outline;
+
 use std::collections::HashMap;
-use std::ops::Range;
 
 use crate::limits;
 use crate::syntax::error::SyntaxError;
 use crate::syntax::grammar::{Grammar, flag};
-use crate::syntax::ladder::{self, Placed, Refusal, restored};
+use crate::syntax::ladder::{self, Placed, Refusal};
 use crate::syntax::languages::Context;
-use crate::syntax::metavar::{Meta, Piece, lex};
-use crate::syntax::prefilter::{Needles, Token, TokenRun, TriviaStyle};
+use crate::syntax::metavar::{Piece, lex};
+use crate::syntax::pattern::compiler::Compiler;
+use crate::syntax::pattern::outline::{OPTIONAL_TOKENS, fixed_runs};
+use crate::syntax::prefilter::{Needles, TokenRun, TriviaStyle};
 use crate::syntax::split::Shape;
 
 /// One operation of a compiled pattern.
@@ -26,6 +30,8 @@ pub(crate) enum Op {
     Leave,
     /// The next sibling has this kind and this text.
     Leaf { kind: u16, text: Box<[u8]> },
+    /// The next sibling is text between elements with these words; how they are spaced does not count.
+    Words { kind: u16, text: Box<str> },
     /// The next sibling is this unnamed token; with a text where the kind does not tell it.
     Token { kind: u16, text: Option<Box<[u8]>> },
     /// The next sibling is this separator.
@@ -260,7 +266,7 @@ impl Pattern {
             line_comments: grammar.row.syntax.comment_starts,
             optional: OPTIONAL_TOKENS,
         };
-        let shape = shape(grammar, &placed, !repeated.is_empty());
+        let shape = outline::shape(grammar, &placed, &ops, !repeated.is_empty());
         Ok(Pattern {
             context: placed.context,
             kind: grammar.kind_name(first.kind).to_owned(),
@@ -295,180 +301,6 @@ fn is_expression(grammar: &Grammar, placed: &Placed) -> bool {
             !placed.wrote_terminator && parent.flags() & flag::EXPRESSION_STATEMENT != 0
         }
         _ => false,
-    }
-}
-
-struct Compiler<'a> {
-    grammar: &'a Grammar,
-    placed: &'a Placed,
-    ops: Vec<Op>,
-    slots: Vec<Slot>,
-    slot_of: HashMap<String, usize>,
-    repeated: Vec<bool>,
-}
-
-impl Compiler<'_> {
-    fn subtree(&mut self, root: u32) {
-        let flat = &self.placed.flat;
-        let end = flat.node(root).next;
-        let mut idx = root;
-        // Entered nodes, innermost last, each with where its last child so far ends.
-        let mut open: Vec<(u32, usize)> = Vec::new();
-        loop {
-            while let Some((entered, last_end)) = open.last().copied()
-                && flat.node(entered).next == idx
-            {
-                let node = flat.node(entered);
-                if node.flags() & flag::STRING != 0 {
-                    self.gap(last_end..node.end as usize);
-                }
-                self.ops.push(Op::Leave);
-                open.pop();
-                if let Some(top) = open.last_mut() {
-                    top.1 = node.end as usize;
-                }
-            }
-            if idx >= end {
-                break;
-            }
-            let node = *flat.node(idx);
-            if let Some((entered, last_end)) = open.last().copied()
-                && flat.node(entered).flags() & flag::STRING != 0
-            {
-                self.gap(last_end..node.start as usize);
-            }
-            match self.node(idx) {
-                Some(next) => {
-                    if let Some(top) = open.last_mut() {
-                        top.1 = node.end as usize;
-                    }
-                    idx = next;
-                }
-                None => {
-                    open.push((idx, node.start as usize));
-                    idx += 1;
-                }
-            }
-        }
-    }
-
-    fn gap(&mut self, range: Range<usize>) {
-        let text = self.placed.text[range].as_bytes();
-        self.ops.push(Op::Gap { text: text.into() });
-    }
-
-    /// Emits one node; the index to go on at when the node is done, `None` when it was entered.
-    fn node(&mut self, idx: u32) -> Option<u32> {
-        let flat = &self.placed.flat;
-        let node = *flat.node(idx);
-        if self.placed.dropped.contains(&idx) {
-            return Some(node.next);
-        }
-        let range = node.start as usize..node.end as usize;
-        if let Some(meta) = self.placed.meta_of(&node) {
-            let passed = node.flags() & flag::LIST != 0
-                || (!meta.run && node.flags() & flag::DECLARATOR != 0);
-            let has_inner = flat.children(idx).next().is_some_and(|c| {
-                let child = flat.node(c);
-                child.start == node.start && child.end == node.end
-            });
-            if !(passed && has_inner) {
-                let slot = self.slot(meta);
-                self.ops.push(if meta.run {
-                    Op::Run { slot }
-                } else {
-                    Op::One { slot }
-                });
-                return Some(node.next);
-            }
-        }
-        if node.flags() & flag::STRING != 0 {
-            if let Some(op) = self.string_body(&range, node.kind) {
-                self.ops.push(op);
-                return Some(node.next);
-            }
-            if !self.holds_meta_node(idx) {
-                self.leaf(node.kind, &range);
-                return Some(node.next);
-            }
-        }
-        if flat.is_leaf(idx) {
-            if node.flags() & flag::SEPARATOR != 0 {
-                self.ops.push(Op::Separator { kind: node.kind });
-            } else if node.flags() & flag::NAMED == 0 {
-                let text = &self.placed.text[range.clone()];
-                let name = self.grammar.kind_name(node.kind);
-                let told = text.split_whitespace().eq(name.split_whitespace())
-                    || (self.grammar.row.syntax.keywords_ignore_case
-                        && text.eq_ignore_ascii_case(name));
-                self.ops.push(Op::Token {
-                    kind: node.kind,
-                    text: (!told).then(|| text.as_bytes().into()),
-                });
-            } else {
-                self.leaf(node.kind, &range);
-            }
-            return Some(node.next);
-        }
-        self.ops.push(Op::Enter { kind: node.kind });
-        None
-    }
-
-    fn leaf(&mut self, kind: u16, range: &Range<usize>) {
-        let mut text = restored(&self.placed.text, range, &self.placed.metas);
-        if !self.placed.indent.is_empty() {
-            text = text.replace(&format!("\n{}", self.placed.indent), "\n");
-        }
-        self.ops.push(Op::Leaf {
-            kind,
-            text: text.as_bytes().into(),
-        });
-    }
-
-    fn slot(&mut self, meta: &Meta) -> Option<usize> {
-        if !meta.binds() {
-            return None;
-        }
-        if let Some(found) = self.slot_of.get(&meta.name) {
-            self.repeated[*found] = true;
-            return Some(*found);
-        }
-        self.slot_of.insert(meta.name.clone(), self.slots.len());
-        self.repeated.push(false);
-        self.slots.push(Slot {
-            name: meta.name.clone(),
-            run: meta.run,
-        });
-        Some(self.slots.len() - 1)
-    }
-
-    fn holds_meta_node(&self, idx: u32) -> bool {
-        let flat = &self.placed.flat;
-        (idx..flat.node(idx).next).any(|i| self.placed.meta_of(flat.node(i)).is_some())
-    }
-
-    /// The operation for a string literal whose whole body is one metavariable (D38).
-    fn string_body(&mut self, range: &Range<usize>, kind: u16) -> Option<Op> {
-        let metas = &self.placed.metas;
-        let at = metas.partition_point(|(_, r)| r.start <= range.start);
-        let (meta, inner) = metas.get(at).filter(|(_, r)| r.end < range.end)?;
-        let open = &self.placed.text[range.start..inner.start];
-        let close = &self.placed.text[inner.end..range.end];
-        let quote = |c: char| matches!(c, '"' | '\'' | '`' | '[' | ']' | '/' | '<' | '>');
-        let opens = open.ends_with(quote) && !open.chars().any(char::is_whitespace);
-        let closes =
-            close.starts_with(quote) && close.chars().all(|c| quote(c) || c == '#' || c == '=');
-        if !opens || !closes {
-            return None;
-        }
-        let (open, close) = (open.as_bytes().into(), close.as_bytes().into());
-        let meta = meta.clone();
-        Some(Op::Body {
-            kind,
-            open,
-            close,
-            slot: self.slot(&meta),
-        })
     }
 }
 
@@ -513,113 +345,4 @@ fn spine(grammar: &Grammar, placed: &Placed) -> Spine {
         }
     }
     Spine::Open { levels }
-}
-
-/// Tokens that a source may have or lack between two tokens of a pattern.
-const OPTIONAL_TOKENS: &[&str] = &[",", ";"];
-
-/// What every match must contain, as runs of adjacent tokens.
-fn fixed_runs(grammar: &Grammar, ops: &[Op]) -> Vec<TokenRun> {
-    let syntax = &grammar.row.syntax;
-    let mut runs: Vec<TokenRun> = Vec::new();
-    let mut current: Vec<Token> = Vec::new();
-    let mut flush = |current: &mut Vec<Token>| {
-        if !current.is_empty() {
-            runs.push(TokenRun {
-                tokens: std::mem::take(current),
-            });
-        }
-    };
-    for (at, op) in ops.iter().enumerate() {
-        match op {
-            Op::Enter { .. } | Op::Leave | Op::Gap { .. } => {}
-            Op::Leaf { text, .. } => match std::str::from_utf8(text) {
-                // A text with line ends may stand with other line ends in the source.
-                Ok(text) if !text.contains('\n') => current.push(Token::new(text)),
-                _ => flush(&mut current),
-            },
-            Op::Token { kind, text } => {
-                let name = grammar.kind_name(*kind);
-                let text = text
-                    .as_deref()
-                    .and_then(|t| std::str::from_utf8(t).ok())
-                    .unwrap_or(name);
-                if syntax.keywords_ignore_case && text.chars().all(char::is_alphabetic) {
-                    flush(&mut current);
-                } else {
-                    current.extend(text.split_whitespace().map(Token::new));
-                }
-            }
-            Op::Separator { kind } => {
-                // Beside a run, a separator goes when the run is empty.
-                let beside = matches!(ops.get(at + 1), Some(Op::Run { .. }))
-                    || (at > 0 && matches!(ops[at - 1], Op::Run { .. }));
-                if beside {
-                    flush(&mut current);
-                } else {
-                    current.push(Token::new(grammar.kind_name(*kind)));
-                }
-            }
-            Op::One { .. } | Op::Run { .. } | Op::End => flush(&mut current),
-            Op::Body { open, close, .. } => {
-                if let Ok(open) = std::str::from_utf8(open) {
-                    current.push(Token::new(open));
-                }
-                flush(&mut current);
-                if let Ok(close) = std::str::from_utf8(close) {
-                    current.push(Token::new(close));
-                }
-            }
-        }
-    }
-    flush(&mut current);
-    runs
-}
-
-/// How the pattern relates to the units of a file.
-fn shape(grammar: &Grammar, placed: &Placed, repeats: bool) -> Shape {
-    let flat = &placed.flat;
-    if placed.roots.len() > 1
-        || placed.context != Context::Statement && placed.context != Context::Expression
-    {
-        // Items, members and sequences may hold units or span several of them.
-        let simple = matches!(
-            placed.context,
-            Context::Type | Context::Parameter | Context::MatchArm | Context::ObjectMember
-        );
-        if !simple || placed.roots.len() > 1 {
-            return Shape::Whole;
-        }
-    }
-    let root = placed.roots[0];
-    let braces = (root..flat.node(root).next).any(|i| {
-        let n = flat.node(i);
-        n.flags() & flag::LIST != 0 || matches!(grammar.kind_name(n.kind), "{" | "do" | "begin")
-    });
-    let kind = grammar.kind_name(flat.node(root).kind);
-    let container = [
-        "class",
-        "impl",
-        "mod",
-        "module",
-        "trait",
-        "interface",
-        "enum",
-        "struct",
-        "extension",
-        "mixin",
-        "namespace",
-        "object",
-    ]
-    .iter()
-    .any(|k| kind.contains(k));
-    if container {
-        return Shape::Whole;
-    }
-    // A repeated metavariable over blocks would compare what blanking removes.
-    if braces || repeats {
-        Shape::Block
-    } else {
-        Shape::Inner
-    }
 }

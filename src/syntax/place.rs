@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn texts_are_cut_at_a_character() {
         let text = "é".repeat(limits::MATCH_TEXT_BYTES);
-        let cut = clipped(&text.as_bytes()[..]);
+        let cut = clipped(text.as_bytes());
         assert_eq!(cut.len(), limits::MATCH_TEXT_BYTES + '…'.len_utf8());
         assert_eq!(clipped(b"abc"), "abc");
         let odd = format!("a{text}");

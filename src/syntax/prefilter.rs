@@ -151,6 +151,13 @@ impl Needles {
             .all(|&idx| self.positions(idx, hay).next().is_some())
     }
 
+    /// Says whether the rarest token occurs at all: a cheaper question than [`Needles::may_match`].
+    pub fn rarest_occurs(&self, hay: &[u8]) -> bool {
+        self.rarest_first
+            .first()
+            .is_none_or(|&idx| self.runs[idx].finder.find(hay).is_some())
+    }
+
     /// Collects where all the runs stand; `None` when one of them is missing, so nothing can match.
     pub fn occurrences(&self, hay: &[u8]) -> Option<Occurrences> {
         let mut hits = vec![Vec::new(); self.runs.len()];
@@ -264,6 +271,17 @@ impl Needles {
 }
 
 impl Occurrences {
+    /// Those outside of some ranges, which are ascending and apart.
+    pub fn outside(mut self, ranges: &[Range<usize>]) -> Occurrences {
+        for hits in &mut self.hits {
+            hits.retain(|hit| {
+                let next = ranges.partition_point(|range| range.end <= *hit);
+                ranges.get(next).is_none_or(|range| range.start > *hit)
+            });
+        }
+        self
+    }
+
     /// Says whether the range can hold a match: every run occurs in it, in the pattern's order.
     pub fn within(&self, range: Range<usize>) -> bool {
         let mut from = range.start;

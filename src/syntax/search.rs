@@ -5,27 +5,25 @@
 //! disk. Results are those of a full parse of every file, in an order that does not depend on the
 //! number of threads (D15); the search stops as soon as the first `max_results` in that order are known.
 
-use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
 use crate::cancel::Cancel;
 use crate::limits;
 use crate::syntax::SyntaxError;
-use crate::syntax::cache::{Cache, Covered};
+use crate::syntax::cache::Cache;
 use crate::syntax::embed;
 use crate::syntax::grammar::{Grammar, Grammars};
 use crate::syntax::hint;
 use crate::syntax::languages::{self, Context, Language};
-use crate::syntax::matcher::{self, Match};
+use crate::syntax::matcher::Match;
+use crate::syntax::partial::Parsed;
 use crate::syntax::pattern::{self, Pattern};
-use crate::syntax::place::{Places, clipped};
+use crate::syntax::place::clipped;
 use crate::syntax::report::{MatchReport, SearchReport, ShownLine, SkippedFile};
-use crate::syntax::source::{self, Stamp, Unsearchable};
-use crate::syntax::split::{Plan, plan};
-use crate::syntax::tree::Flat;
+use crate::syntax::source::Unsearchable;
 use crate::walk::{self, WalkError, WalkOptions};
 use crate::workspace::display_under;
 
@@ -247,7 +245,7 @@ impl Searcher<'_> {
         m: &Match,
         context_lines: usize,
     ) -> MatchReport {
-        let places = parsed.places.get_or_init(|| Places::new(parsed.source));
+        let places = parsed.places();
         let range = m.range.start as usize..m.range.end as usize;
         let start = places.position(range.start);
         let end = places.position(range.end);
@@ -393,127 +391,6 @@ impl Searcher<'_> {
         }
         Ok(scan)
     }
-
-    /// Matches one file; says whether it holds the pattern's tokens, be it in other places.
-    fn file(
-        &self,
-        grammar: &Grammar,
-        pattern: &Pattern,
-        file: &Path,
-        buffer: &mut Vec<u8>,
-        limit: usize,
-        each: &mut dyn FnMut(&Parsed<'_>, &Match),
-    ) -> Result<bool, Unsearchable> {
-        let stamp = source::read_into(file, buffer)?;
-        source::check_text(buffer)?;
-        let Some(flat) = self.flat(grammar, pattern, file, stamp, buffer)? else {
-            return Ok(pattern.loose_needles.may_match(buffer));
-        };
-        let parsed = Parsed {
-            source: buffer,
-            places: OnceCell::new(),
-        };
-        for m in matcher::find(pattern, &flat, buffer, limit) {
-            each(&parsed, &m);
-        }
-        Ok(true)
-    }
-}
-
-impl Searcher<'_> {
-    /// The tree of as much of a file as can hold a match; `None` when nothing of it can.
-    fn flat(
-        &self,
-        grammar: &Grammar,
-        pattern: &Pattern,
-        file: &Path,
-        stamp: Stamp,
-        source: &[u8],
-    ) -> Result<Option<Arc<Flat>>, Unsearchable> {
-        if languages::by_path(file).is_some_and(|h| embed::hosts(h, grammar.row)) {
-            if pattern.needles.usable() && !pattern.needles.may_match(source) {
-                return Ok(None);
-            }
-            return Ok(Some(Arc::new(self.parse_whole(grammar, file, source)?)));
-        }
-        let id = grammar.row.id;
-        let plan = if self.full_parse {
-            Plan::Whole
-        } else {
-            plan(id, &pattern.needles, pattern.shape, source)
-        };
-        let needed = match plan {
-            Plan::Skip => return Ok(None),
-            Plan::Whole => Covered::Whole,
-            Plan::Ranges(ranges) => Covered::Ranges(ranges),
-        };
-        let Some(cache) = self.cache else {
-            let (flat, _) = parse(grammar, source, &needed)?;
-            return Ok(Some(Arc::new(flat)));
-        };
-        if let Some(flat) = cache.find(file, id, stamp, &needed) {
-            return Ok(Some(flat));
-        }
-        let wanted = cache.widened(file, id, stamp, &needed);
-        let (mut flat, covered) = parse(grammar, source, &wanted)?;
-        flat.nodes.shrink_to_fit();
-        let flat = Arc::new(flat);
-        cache.keep(file, id, stamp, covered, &flat);
-        Ok(Some(flat))
-    }
-}
-
-impl Searcher<'_> {
-    /// The tree of a whole file, or of the code of the grammar's language inside it.
-    pub(crate) fn parse_whole(
-        &self,
-        grammar: &Grammar,
-        file: &Path,
-        source: &[u8],
-    ) -> Result<Flat, Unsearchable> {
-        bounded(source.len())?;
-        let host = languages::by_path(file).filter(|h| embed::hosts(h, grammar.row));
-        let tree = match host {
-            Some(host) => embed::parse(self.grammars.grammar(host), grammar, source),
-            None => grammar.parse(source),
-        };
-        let tree = tree.ok_or(Unsearchable::Unparsed)?;
-        Ok(Flat::build(grammar, &tree, source))
-    }
-}
-
-/// Parses the wanted part of a source. A partial tree with an error is not to be trusted, so then the
-/// whole is parsed; the answer says what the tree covers.
-fn parse(
-    grammar: &Grammar,
-    source: &[u8],
-    wanted: &Covered,
-) -> Result<(Flat, Covered), Unsearchable> {
-    if let Covered::Ranges(ranges) = wanted {
-        bounded(ranges.iter().map(|r| r.len()).sum())?;
-        let tree = grammar
-            .parse_ranges(source, ranges)
-            .ok_or(Unsearchable::Unparsed)?;
-        if !tree.root_node().has_error() {
-            return Ok((Flat::build(grammar, &tree, source), wanted.clone()));
-        }
-    }
-    bounded(source.len())?;
-    let tree = grammar.parse(source).ok_or(Unsearchable::Unparsed)?;
-    Ok((Flat::build(grammar, &tree, source), Covered::Whole))
-}
-
-fn bounded(bytes: usize) -> Result<(), Unsearchable> {
-    if bytes > limits::PARSE_BYTES {
-        return Err(Unsearchable::TooLargeToParse(bytes));
-    }
-    Ok(())
-}
-
-/// A file ready to match.
-pub(crate) struct Parsed<'a> {
-    pub source: &'a [u8],
-    places: OnceCell<Places<'a>>,
 }
 
 /// What a scan found.

@@ -271,7 +271,7 @@ impl Writer<'_> {
         let mut stack = vec![Frame::Slice {
             at: 0,
             end: self.source.len() as u32,
-            inner: self.top.to_vec().into_iter(),
+            inner: Vec::from(self.top).into_iter(),
             old: Rc::clone(&nothing),
             new: nothing,
         }];

@@ -59,7 +59,8 @@ impl Flat {
     /// Flattens a tree.
     pub fn build(grammar: &Grammar, tree: &tree_sitter::Tree, source: &[u8]) -> Flat {
         let mut flat = Flat::default();
-        flat.nodes.reserve(source.len() / 8);
+        // An upper bound, except for code that is parsed again: trivia is left out.
+        flat.nodes.reserve(tree.root_node().descendant_count());
         let mut builder = Builder {
             grammar,
             source,
@@ -162,9 +163,10 @@ impl Builder<'_> {
             let ts = cursor.node();
             let kind = ts.kind_id();
             let mut flags = self.grammar.flags(kind);
-            let start = (ts.start_byte() as i64 + shift) as u32;
-            let end = (ts.end_byte() as i64 + shift) as u32;
-            let text = &source[ts.start_byte()..ts.end_byte()];
+            let range = ts.start_byte()..ts.end_byte();
+            let start = (range.start as i64 + shift) as u32;
+            let end = (range.end as i64 + shift) as u32;
+            let text = &source[range];
             let mut descend = false;
             if flags & flag::TRIVIA != 0 {
                 if flags & flag::NAMED != 0 {

@@ -29,7 +29,8 @@ pub struct AstEditArgs {
     rewrite: String,
     /// A file or folder to rewrite in, or a list of them, relative to the workspace. Default: the whole
     /// workspace.
-    #[schemars(with = "Option<Paths>")]
+    #[serde(default)]
+    #[schemars(with = "Paths")]
     path: Option<Paths>,
     /// Id of the language, such as `dart`, `python`, `rust`, `c`, `typescript`. Inferred when `path` is a
     /// file; required otherwise.

@@ -29,14 +29,11 @@ pub struct ResolveArgs {
     action: ResolveAction,
 }
 
-/// What becomes of a staged edit.
+// Without doc comments on its variants the schema is a plain list of words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-#[schemars(inline)]
-pub enum ResolveAction {
-    /// The files are changed.
+enum ResolveAction {
     Accept,
-    /// The edit is dropped.
     Discard,
 }
 

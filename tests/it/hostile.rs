@@ -20,7 +20,7 @@ use toolbox::syntax::{Context, Grammar, Grammars, SyntaxError, languages, patter
 const LEVELS: usize = 200_000;
 
 /// Far more than any case takes, also on a slow machine that is busy with other tests.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(300);
 
 /// Runs a case; ends the test binary with a message when it takes too long.
 pub fn watched<T>(what: &str, work: impl FnOnce() -> T) -> T {

@@ -140,9 +140,16 @@ fn mutated(text: &str, edits: &[(Index, usize, String)]) -> String {
             2 => {
                 text.remove(at);
             }
-            _ => text.insert_str(at, &text[at..].to_owned()),
+            _ => {
+                let tail = text[at..].to_owned();
+                text.insert_str(at, &tail);
+            }
         }
-        text.truncate(text.floor_char_boundary(20_000));
+        let mut end = text.len().min(20_000);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        text.truncate(end);
     }
     text
 }

@@ -140,8 +140,9 @@ fn complement(gaps: &[Range<usize>], len: usize) -> Vec<Range<usize>> {
 
 /// Kind, name, range and parent of each node that no gap touches.
 ///
-/// A container ends elsewhere once its last member is gone, so Python's blocks and classes and the
-/// branches of C conditionals, which no token of their own closes, are left out of the comparison.
+/// A container ends elsewhere once its last member is gone, so Python's blocks and classes, Go's lists
+/// of statements and the branches of C conditionals, which no token of their own closes, are left out
+/// of the comparison.
 type Row = (String, bool, Range<usize>, String);
 
 const ENDS_WITH_ITS_CONTENT: &[&str] = &[
@@ -150,6 +151,7 @@ const ENDS_WITH_ITS_CONTENT: &[&str] = &[
     "decorated_definition",
     "preproc_elif",
     "preproc_else",
+    "statement_list",
 ];
 
 fn rows(tree: &Tree, gaps: &[Range<usize>]) -> Vec<Row> {

@@ -214,4 +214,11 @@ fn schemas_name_the_promised_arguments() {
     check("resolve", &["edit_id", "action"], &[]);
     let schema = &registry.get("ast_grep").expect("it is registered").schema;
     assert_eq!(schema["properties"]["max_results"]["default"], 50);
+    let one_or_many = json!([{"type": "string"}, {"type": "array", "items": {"type": "string"}}]);
+    assert_eq!(schema["properties"]["path"]["anyOf"], one_or_many);
+    let schema = &registry.get("resolve").expect("it is registered").schema;
+    assert_eq!(
+        schema["properties"]["action"]["enum"],
+        json!(["accept", "discard"])
+    );
 }

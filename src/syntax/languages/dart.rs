@@ -18,7 +18,7 @@ const SYNTAX: Syntax = Syntax {
         Rung::new(Context::Statement, "zs() async* {\n", "\n}"),
         Rung::new(Context::Expression, "zs() async { zf(", "\n); }").not(&["named_argument"]),
         Rung::new(Context::ClassMember, "class Zs {\n", "\n}"),
-        Rung::new(Context::ClassMember, "enum Zs {\n", "\n}").only(&["enum_constant"]),
+        Rung::new(Context::ClassMember, "enum Zs {\n", "\n}").only(&["enum_entry"]),
         Rung::new(Context::Declaration, "", "\n").not(IMPORTS),
         Rung::new(Context::Type, "zs() { zf<", "\n>(); }").only(&["type"]),
         Rung::new(Context::Type, "class Zs<", "\n> {}").only(&["type_parameter"]),

@@ -94,7 +94,7 @@ pub(super) const FAMILY: Syntax = Syntax {
     text: &["jsx_text"],
     // `key: value` is a member of an object far more often than a label before an expression.
     never: &[("labeled_statement", "expression_statement", "")],
-    loose: &["class_body", "interface_body", "object_type"],
+    loose: &["class_body"],
     parentheses: Some(("(", ")")),
     ..PLAIN
 };

@@ -53,6 +53,7 @@ fn split(source: &[u8], grammar: &Grammar) -> Option<Units> {
     let mut lexer = Lexer::new(source, grammar.dialect);
     let mut units = Units::default();
     declarations(&mut lexer, &mut units, grammar, 0)?;
+    units.comments = lexer.comments;
     Some(units)
 }
 

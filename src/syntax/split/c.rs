@@ -13,7 +13,10 @@ pub(super) fn split(source: &[u8]) -> Option<Units> {
     loop {
         let first = lexer.next()?;
         match first.kind {
-            Kind::End => return conditionals.is_empty().then_some(units),
+            Kind::End => {
+                units.comments = lexer.comments;
+                return conditionals.is_empty().then_some(units);
+            }
             Kind::Directive => directive(&lexer, &mut units, &mut conditionals, first)?,
             Kind::Word => {
                 let idx = units.open(first.lead, UnitKind::Item);
@@ -71,6 +74,11 @@ fn whole_lines(lexer: &Lexer<'_>, start: usize, end: usize) -> usize {
 }
 
 fn declaration(lexer: &mut Lexer<'_>, units: &mut Units, first: Token) -> Option<usize> {
+    // A macro on a line of its own (`TEST_END`) makes the grammar stumble over what stands around it.
+    let name = lexer.text(first);
+    if !name.iter().any(u8::is_ascii_lowercase) && name.len() > 1 && lexer.peek()?.line_break {
+        return None;
+    }
     let mut token = first;
     let mut before = first;
     let mut aggregate = false;

@@ -14,6 +14,7 @@ pub(super) fn split(source: &[u8]) -> Option<Units> {
             if let Some(idx) = unit {
                 units.close(idx, before.end);
             }
+            units.comments = lexer.comments;
             return Some(units);
         }
         let begins = lexer.is_one_of(token, DECLARATIONS) && ends_statement(&lexer, before, token);

@@ -5,6 +5,7 @@
 
 use std::cmp::Ordering;
 
+use super::statements::Statements;
 use super::{UnitKind, Units};
 
 /// The language whose literals and comments the lexer knows.
@@ -71,6 +72,10 @@ pub(super) struct Lexer<'a> {
     conditionals: Vec<usize>,
     /// How deep literals and elements hold code.
     pub nested: usize,
+    /// How many lines of the preprocessor were passed.
+    pub n_directives: usize,
+    /// The comments that were passed between tokens, without the line ends after them.
+    pub comments: Vec<std::ops::Range<usize>>,
 }
 
 impl<'a> Lexer<'a> {
@@ -98,7 +103,18 @@ impl<'a> Lexer<'a> {
             open: Vec::new(),
             conditionals: Vec::new(),
             nested: 0,
+            n_directives: 0,
+            comments: Vec::new(),
         }
+    }
+
+    /// Reads only a part of the source, as if a bracket had been opened before it.
+    pub fn within(source: &'a [u8], part: std::ops::Range<usize>, dialect: Dialect) -> Lexer<'a> {
+        let mut lexer = Lexer::new(&source[..part.end], dialect);
+        lexer.at = part.start;
+        lexer.last.start = part.start;
+        lexer.last.end = part.start;
+        lexer
     }
 
     pub fn depth(&self) -> usize {
@@ -178,8 +194,13 @@ impl<'a> Lexer<'a> {
                 line_break |= byte == b'\n' || byte == b'\r';
                 self.at += 1;
             } else if byte == b'/' && matches!(self.byte(self.at + 1), b'/' | b'*') {
-                lead.get_or_insert(self.at);
+                let start = self.at;
+                lead.get_or_insert(start);
                 line_break |= self.comment()?;
+                // What was peeked at is read again.
+                if self.comments.last().is_none_or(|last| last.end <= start) {
+                    self.comments.push(start..self.at);
+                }
             } else if byte == b'#' && self.dialect == Dialect::C && self.begins_line() {
                 let start = self.at;
                 self.directive()?;
@@ -324,6 +345,7 @@ impl<'a> Lexer<'a> {
     /// Steps over a line of the preprocessor; a conditional must leave the brackets as it met them.
     fn directive(&mut self) -> Option<()> {
         let start = self.at;
+        self.n_directives += 1;
         self.at += 1;
         while let Some(&byte) = self.source.get(self.at) {
             match byte {
@@ -365,29 +387,40 @@ impl<'a> Lexer<'a> {
 
     /// Steps over the rest of a bracketed group whose opening bracket was the last token.
     ///
-    /// Blocks inside it become units, and so does the group itself if it is a block.
+    /// Blocks inside it become units, and so do their statements, and the group itself if it is a block.
     pub fn group(&mut self, before: Token, units: &mut Units) -> Option<Token> {
         let base = self.depth();
-        let mut blocks: Vec<(usize, usize)> = Vec::new();
+        let mut blocks: Vec<(usize, usize, Statements)> = Vec::new();
         let mut before = before;
         let mut token = self.last;
         loop {
+            // A bracket stands in the block around it.
+            let depth = match token.kind {
+                Kind::Open => self.depth() - 1,
+                _ => self.depth(),
+            };
+            if let Some((opened, _, statements)) = blocks.last_mut()
+                && *opened == depth
+            {
+                statements.see(self, before, token);
+            }
             match token.kind {
                 Kind::End => return None,
                 Kind::Open if self.opens_block(before, token) => {
                     let idx = units.open(token.end, UnitKind::Block);
-                    blocks.push((self.depth(), idx));
+                    blocks.push((self.depth(), idx, Statements::new(self)));
                 }
                 Kind::Close => {
                     let depth = self.depth() + 1;
-                    if let Some(&(opened, idx)) = blocks.last()
-                        && opened == depth
+                    if let Some((_, idx, statements)) =
+                        blocks.pop_if(|(opened, _, _)| *opened == depth)
                     {
-                        blocks.pop();
                         units.close(idx, token.start);
                         let is_last = idx + 1 == units.list.len();
                         if is_last && units.list[idx].range.len() < SMALLEST_BLOCK {
                             units.list.pop();
+                        } else {
+                            units.statements.extend(statements.cuts());
                         }
                     }
                     if depth == base {

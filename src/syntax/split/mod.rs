@@ -7,6 +7,7 @@
 
 mod braces;
 mod c;
+mod content;
 mod ecma;
 mod go;
 mod lexer;
@@ -14,9 +15,11 @@ mod literals;
 mod plan;
 mod python;
 mod rust;
+mod statements;
 
 use std::ops::Range;
 
+pub use content::{Content, content};
 pub use plan::{Plan, Shape, plan, plan_around};
 
 /// What leaving a unit out means for the rest of the tree.
@@ -26,8 +29,8 @@ pub enum UnitKind {
     Item,
     /// An item whose body holds further units, so that its header can be kept without them.
     Container,
-    /// What stands between the braces of a block inside an item. Without it the block is empty, so
-    /// the nodes that surround it change inside; their ranges and all nodes outside stay.
+    /// What stands between the braces of a block inside an item, or some statements of it. Without
+    /// them the nodes that surround the block change inside; their ranges and all nodes outside stay.
     Block,
 }
 
@@ -51,10 +54,20 @@ pub struct Units {
     pub list: Vec<Unit>,
     /// Whether a container that loses all its members is a syntax error, as in Python.
     pub needs_member: bool,
+    /// The comments between tokens, in order, where the splitter notes them.
+    pub comments: Vec<Range<usize>>,
+    /// Statements of blocks that are to be put into the list, in no order.
+    statements: Vec<Range<usize>>,
 }
 
 /// Cuts a source into units; `None` when the language has no splitter or the source is unclear.
 pub fn split(language: &str, source: &[u8]) -> Option<Units> {
+    let mut units = units(language, source)?;
+    units.insert_statements();
+    Some(units)
+}
+
+fn units(language: &str, source: &[u8]) -> Option<Units> {
     match language {
         "rust" => rust::split(source),
         "python" => python::split(source),
@@ -118,6 +131,37 @@ impl Units {
     /// Turns a container into an item again, when what follows turned out to belong to it.
     fn make_leaf(&mut self, idx: usize) {
         self.list.truncate(idx + 1);
+        let start = self.list[idx].range.start;
+        self.statements.retain(|statement| statement.start < start);
         self.list[idx].kind = UnitKind::Item;
+    }
+
+    /// Puts the statements at their places among the other units.
+    fn insert_statements(&mut self) {
+        if self.statements.is_empty() {
+            return;
+        }
+        let statements = std::mem::take(&mut self.statements);
+        self.list.extend(statements.into_iter().map(|range| Unit {
+            body: range.end,
+            range,
+            kind: UnitKind::Block,
+            descendants: 0,
+        }));
+        self.list
+            .sort_by_key(|unit| (unit.range.start, std::cmp::Reverse(unit.range.end)));
+        let mut open: Vec<usize> = Vec::new();
+        for idx in 0..=self.list.len() {
+            let start = self
+                .list
+                .get(idx)
+                .map_or(usize::MAX, |unit| unit.range.start);
+            while let Some(last) = open.pop_if(|last| self.list[*last].range.end <= start) {
+                self.list[last].descendants = idx - last - 1;
+            }
+            if idx < self.list.len() {
+                open.push(idx);
+            }
+        }
     }
 }

@@ -60,12 +60,47 @@ pub fn plan(language: &str, needles: &Needles, shape: Shape, source: &[u8]) -> P
     let Some(units) = split(language, source) else {
         return Plan::Whole;
     };
+    // What only stands in comments is in no match.
+    let occurrences = occurrences.outside(&units.comments);
+    if !occurrences.within(0..source.len()) {
+        return Plan::Skip;
+    }
     let keep = units_to_keep(&units, &occurrences, shape);
     // Around the outermost units stand only comments.
     if !units.roots().any(|(root, _)| keep[root]) {
         return Plan::Skip;
     }
-    kept(source, &gaps(&units, &keep))
+    let mut gaps = gaps(&units, &keep);
+    if !LINES_END_STATEMENTS.contains(&language) {
+        leave_out_comments(source, &mut gaps, &units.comments);
+    }
+    kept(source, &gaps)
+}
+
+/// Languages in which a comment may hold the line end that ends a statement.
+const LINES_END_STATEMENTS: &[&str] = &["go", "javascript", "jsx", "tsx", "typescript"];
+
+/// Adds the comments that stand outside of the gaps to them: they are no part of any match, and often a
+/// third of the source.
+fn leave_out_comments(source: &[u8], gaps: &mut Vec<Range<usize>>, comments: &[Range<usize>]) {
+    let n_gaps = gaps.len();
+    let mut next = 0;
+    for comment in comments {
+        while next < n_gaps && gaps[next].end <= comment.start {
+            next += 1;
+        }
+        let apart = next == n_gaps || gaps[next].start >= comment.end;
+        // A comment may be all that parts two tokens.
+        let blank = |at: Option<usize>| {
+            at.and_then(|at| source.get(at))
+                .is_none_or(|byte| *byte <= b' ')
+        };
+        let spaced = blank(comment.start.checked_sub(1)) || blank(Some(comment.end));
+        if apart && spaced {
+            gaps.push(comment.clone());
+        }
+    }
+    gaps.sort_by_key(|gap| gap.start);
 }
 
 /// Plans the second parse of a source, in which all that touches one of the places is whole.

@@ -15,6 +15,8 @@ pub(super) fn split(source: &[u8]) -> Option<Units> {
         units: Units {
             list: Vec::new(),
             needs_member: true,
+            comments: Vec::new(),
+            statements: Vec::new(),
         },
         levels: vec![Level {
             indent: 0,

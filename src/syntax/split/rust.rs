@@ -7,6 +7,7 @@ pub(super) fn split(source: &[u8]) -> Option<Units> {
     let mut lexer = Lexer::new(source, Dialect::Rust);
     let mut units = Units::default();
     items(&mut lexer, &mut units, 0)?;
+    units.comments = lexer.comments;
     Some(units)
 }
 

@@ -116,6 +116,7 @@ int main(int argc, char* argv[]) {
     default:
         break;
     }
+    Options options = {.depth = 2, .name = "x"};
     int* raw = new int[4]{1, 2, 3, 4};
     delete[] raw;
     const char* text = R"(raw \n text)";

@@ -8,7 +8,12 @@ const DEFAULTS = { depth: 3, "max-size": 1_000, [Symbol.iterator]: null };
 let counter = 0;
 var legacy;
 
+function tagged(target) {
+  return target;
+}
+
 /** A cache of file sizes. */
+@tagged
 class Cache extends Map {
   static #instances = 0;
   hits = 0;
@@ -36,6 +41,7 @@ class Cache extends Map {
     return new Cache(options?.limit ?? DEFAULTS.depth);
   }
 
+  @tagged
   async load(file) {
     if (this.has(file)) {
       this.hits++;

@@ -25,11 +25,21 @@ export const Clock = ({ seconds, children }) => (
   </time>
 );
 
+@observer
 class Boundary extends React.Component {
   state = { failed: false };
 
   static getDerivedStateFromError() {
     return { failed: true };
+  }
+
+  @bound
+  report() {
+    try {
+      this.props.log(this.state);
+    } catch (error) {
+      console.error(error);
+    }
   }
 
   render() {

@@ -7,7 +7,6 @@ namespace App\Library;
 use App\Base\{Model, Repository as Store};
 use InvalidArgumentException;
 use function array_map;
-
 const LIMIT = 10;
 
 #[Attribute]
@@ -59,8 +58,6 @@ abstract class Thing extends Model
 class Book extends Thing implements Lender, \Countable
 {
     use Counts;
-
-    /** @var array<string, int> */
     protected array $tags = ['new' => 1, 'old' => 2];
 
     public ?Status $status = null, $before;
@@ -136,6 +133,11 @@ class Book extends Thing implements Lender, \Countable
     }
 }
 
+start:
+if (!isset($again)) {
+    $again = true;
+    goto start;
+}
 $books = [new Book('One'), new Book(title: 'Two', pages: 20)];
 $anonymous = new class ($books) {
     public function __construct(public array $books) {}

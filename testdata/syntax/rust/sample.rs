@@ -100,7 +100,7 @@ impl<'a, K: Ord + Clone, V, const N: usize> Queue<'a, K, V, N> {
 }
 
 macro_rules! queue {
-    ($label:expr; $($key:expr => $value:expr),* $(,)?) => {{
+    ($label:expr; $(($key:expr, $value:expr))*) => {{
         let mut queue = Queue::new($label);
         $(queue.push($key, $value)?;)*
         queue
@@ -120,7 +120,7 @@ fn numbers(seed: u64) -> impl Iterator<Item = u64> {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut queue: Queue<u8, char> = queue!("main"; 1 => 'a', 2 => '\n');
+    let mut queue: Queue<u8, char> = queue!("main"; (1, 'a') (2, '\n'));
     let text = r#"raw "text""#;
     let bytes: &[u8; 3] = b"abc";
     let slice = &bytes[1..=2];

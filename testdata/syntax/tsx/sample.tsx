@@ -42,6 +42,17 @@ export function useLocal<T,>(key: string, initial: T): [T, (next: T) => void] {
   return [value, setValue];
 }
 
+@registered("task-badge")
+class Badge extends React.Component<{ count: number }> {
+  @memoized label(): string {
+    try {
+      return this.props.count.toFixed();
+    } catch {
+      return "?";
+    }
+  }
+}
+
 export default function TaskList({ tasks, title = "Tasks", ...rest }: Props) {
   const [filter, setFilter] = useLocal<Filter>("filter", "all");
   const shown = tasks.filter((t) => matches(t, filter));

@@ -124,8 +124,10 @@ fn state_is_kept_per_workspace_outside_of_it() {
         command.assert()
     };
     run(&one, &EDIT).code(0);
-    run(&two, &["resolve", "edit_1", "accept"]).code(3);
-    run(&two, &EDIT).code(0);
+    run(&two, &["resolve", "edit_1", "accept", "--json"])
+        .code(3)
+        .stdout(contains("not_found"));
+    run(&two, &EDIT).code(0).stdout(contains("\"edit_1\""));
     assert_eq!(
         fs::read_dir(state.join("toolbox"))
             .expect("it was made")

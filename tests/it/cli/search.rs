@@ -230,6 +230,26 @@ fn a_broken_pipe_is_success() {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
 
+// A full disk behind the output is a failure that is said.
+#[test]
+fn an_output_that_cannot_be_written_is_a_failure() {
+    let checkout = Checkout::new(&[("a.js", "f(1)\n")]);
+    let full = fs::File::options()
+        .write(true)
+        .open("/dev/full")
+        .expect("it is always there");
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_toolbox"))
+        .args(["ast-grep", "f($A)", "a.js"])
+        .current_dir(checkout.root())
+        .env_clear()
+        .stdout(full)
+        .stderr(Stdio::piped())
+        .output()
+        .expect("it starts");
+    assert_eq!(output.status.code(), Some(3));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("cannot write the output"));
+}
+
 // D15: the number of threads changes nothing, also where the search stops early.
 #[test]
 fn results_do_not_depend_on_threads() {

@@ -1,0 +1,193 @@
+//! Drives the search engine for the benchmark: one search, the same search again, and the check of the
+//! shortcuts against full parses. It measures nothing of other tools; `benches/structural` does.
+//!
+//! `engine search LANG PATTERN FOLDER [MAX]` prints the matches as JSON lines; `engine again LANG PATTERN
+//! FOLDER` searches twice with one cache and prints the CPU and wall seconds of the second search;
+//! `engine verify LANG FOLDER` reads patterns from its input, one a line, and compares each answer with
+//! that of a full parse of every file.
+
+#![expect(
+    unsafe_code,
+    reason = "the clock of the process is read by a C function"
+)]
+
+use std::io::{BufRead, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use toolbox::cancel::Cancel;
+use toolbox::syntax::Grammars;
+use toolbox::syntax::cache::Cache;
+use toolbox::syntax::report::SearchReport;
+use toolbox::syntax::search::{Query, Searcher};
+
+#[path = "../src/bin/toolbox/allocator.rs"]
+mod allocator;
+
+fn main() -> ExitCode {
+    allocator::install();
+    let args: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|a| a != "--bench")
+        .collect();
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["search", language, pattern, folder] => search(language, pattern, folder, usize::MAX),
+        ["search", language, pattern, folder, max] => match max.parse() {
+            Ok(max) => search(language, pattern, folder, max),
+            Err(_) => usage(),
+        },
+        ["again", language, pattern, folder] => again(language, pattern, folder),
+        ["verify", language, folder] => verify(language, folder),
+        // Without arguments it is `cargo bench` that calls; the comparison needs its corpora.
+        _ => usage(),
+    }
+}
+
+fn usage() -> ExitCode {
+    eprintln!("engine search|again LANG PATTERN FOLDER, or engine verify LANG FOLDER < PATTERNS");
+    ExitCode::from(2)
+}
+
+fn query(language: &str, pattern: &str, max_results: usize) -> Query {
+    Query {
+        language: Some(language.to_owned()),
+        max_results,
+        ..Query::new(pattern)
+    }
+}
+
+fn run(searcher: &Searcher<'_>, query: &Query) -> Option<SearchReport> {
+    match searcher.search(query, &Cancel::new()) {
+        Ok(report) => Some(report),
+        Err(err) => {
+            eprintln!("{}: {err}", query.pattern);
+            None
+        }
+    }
+}
+
+fn root(folder: &str) -> PathBuf {
+    std::fs::canonicalize(folder).unwrap_or_else(|_| PathBuf::from(folder))
+}
+
+fn searcher<'a>(
+    grammars: &'a Grammars,
+    root: &'a Path,
+    cache: Option<&'a Cache>,
+    full_parse: bool,
+) -> Searcher<'a> {
+    Searcher {
+        grammars,
+        root,
+        cache,
+        full_parse,
+    }
+}
+
+fn search(language: &str, pattern: &str, folder: &str, max: usize) -> ExitCode {
+    let (grammars, root) = (Grammars::bundled(), root(folder));
+    let searcher = searcher(&grammars, &root, None, false);
+    let Some(report) = run(&searcher, &query(language, pattern, max)) else {
+        return ExitCode::FAILURE;
+    };
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    for found in &report.matches {
+        let written = serde_json::to_writer(&mut out, found).is_ok() && writeln!(out).is_ok();
+        if !written {
+            return ExitCode::FAILURE;
+        }
+    }
+    if let Some(hint) = &report.hint {
+        eprintln!("{hint}");
+    }
+    ExitCode::SUCCESS
+}
+
+fn again(language: &str, pattern: &str, folder: &str) -> ExitCode {
+    let (grammars, root, cache) = (Grammars::bundled(), root(folder), Cache::default());
+    let searcher = searcher(&grammars, &root, Some(&cache), false);
+    let query = query(language, pattern, usize::MAX);
+    let Some(first) = run(&searcher, &query) else {
+        return ExitCode::FAILURE;
+    };
+    let (cpu, wall) = (cpu_seconds(), Instant::now());
+    let Some(second) = run(&searcher, &query) else {
+        return ExitCode::FAILURE;
+    };
+    let (cpu, wall) = (cpu_seconds() - cpu, wall.elapsed().as_secs_f64());
+    assert_eq!(
+        ranges(&first),
+        ranges(&second),
+        "the cache changed the answer"
+    );
+    println!(
+        "{cpu:.4}\t{wall:.4}\t{}\t{}",
+        second.matches.len(),
+        cache.bytes()
+    );
+    ExitCode::SUCCESS
+}
+
+/// The CPU time of the process so far.
+fn cpu_seconds() -> f64 {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the pointer is to a whole timespec of this frame.
+    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
+
+fn verify(language: &str, folder: &str) -> ExitCode {
+    let (grammars, root) = (Grammars::bundled(), root(folder));
+    // One cache of whole trees serves every pattern; the searches under test use none.
+    let cache = Cache::with_limit(12 << 30);
+    let full = searcher(&grammars, &root, Some(&cache), true);
+    let partial = searcher(&grammars, &root, None, false);
+    let mut n_different = 0;
+    for pattern in std::io::stdin().lock().lines().map_while(Result::ok) {
+        let query = query(language, &pattern, usize::MAX);
+        let (Some(truth), Some(answer)) = (run(&full, &query), run(&partial, &query)) else {
+            n_different += 1;
+            continue;
+        };
+        let same = ranges(&truth) == ranges(&answer) && truth.files_skipped == answer.files_skipped;
+        let verdict = if same { "same" } else { "DIFFERENT" };
+        println!("{verdict}\t{pattern}\t{}", truth.matches.len());
+        if !same {
+            n_different += 1;
+            differences(&truth, &answer);
+        }
+    }
+    match n_different {
+        0 => ExitCode::SUCCESS,
+        _ => ExitCode::FAILURE,
+    }
+}
+
+fn differences(truth: &SearchReport, answer: &SearchReport) {
+    let (truth, answer) = (ranges(truth), ranges(answer));
+    for line in truth.iter().filter(|line| !answer.contains(*line)).take(20) {
+        println!("  only in the full parse: {line}");
+    }
+    for line in answer.iter().filter(|line| !truth.contains(*line)).take(20) {
+        println!("  not in the full parse: {line}");
+    }
+}
+
+/// Every match with its captures, as lines that can be compared.
+fn ranges(report: &SearchReport) -> std::collections::BTreeSet<String> {
+    report
+        .matches
+        .iter()
+        .map(|m| {
+            format!(
+                "{}:{} {}..{} {:?} {:?}",
+                m.file, m.line, m.start_byte, m.end_byte, m.captures, m.runs
+            )
+        })
+        .collect()
+}

@@ -1,0 +1,308 @@
+//! Matching one file by parsing as little of it as the pattern allows.
+//!
+//! The plan for the bytes comes from the splitters; here it is carried out and its results are made
+//! those of a full parse. A pattern whose bodies are runs (`fn $F() { $$$B }`) is searched with the
+//! bodies left out: that tells where the matches are, and what a body holds is then read off its tokens,
+//! or, where those leave a doubt, off a second parse of the units around the matches. It must not know
+//! how files are found or reported.
+
+use std::cell::OnceCell;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::limits;
+use crate::syntax::cache::Covered;
+use crate::syntax::embed;
+use crate::syntax::grammar::{Grammar, flag};
+use crate::syntax::languages;
+use crate::syntax::matcher::{self, Match};
+use crate::syntax::pattern::Pattern;
+use crate::syntax::place::Places;
+use crate::syntax::search::Searcher;
+use crate::syntax::source::{self, Stamp, Unsearchable};
+use crate::syntax::split::{Content, Plan, Shape, content, plan, plan_around};
+use crate::syntax::tree::Flat;
+
+/// A file ready to report matches of.
+pub(crate) struct Parsed<'a> {
+    pub source: &'a [u8],
+    places: OnceCell<Places<'a>>,
+}
+
+impl<'a> Parsed<'a> {
+    /// The places of the source, found once for all matches.
+    pub fn places(&self) -> &Places<'a> {
+        self.places.get_or_init(|| Places::new(self.source))
+    }
+}
+
+/// One file in one state.
+struct Source<'a> {
+    file: &'a Path,
+    stamp: Stamp,
+    bytes: &'a [u8],
+}
+
+impl Searcher<'_> {
+    /// Matches one file; says whether it holds the pattern's tokens, be it in other places.
+    pub(crate) fn file(
+        &self,
+        grammar: &Grammar,
+        pattern: &Pattern,
+        file: &Path,
+        buffer: &mut Vec<u8>,
+        limit: usize,
+        each: &mut dyn FnMut(&Parsed<'_>, &Match),
+    ) -> Result<bool, Unsearchable> {
+        let stamp = source::read_into(file, buffer)?;
+        source::check_text(buffer)?;
+        // Most files of most searches end here, so only one token is searched for at first.
+        if !self.full_parse && !pattern.loose_needles.rarest_occurs(buffer) {
+            return Ok(false);
+        }
+        let source = Source {
+            file,
+            stamp,
+            bytes: buffer,
+        };
+        let Some(matches) = self.matches(grammar, pattern, &source, limit)? else {
+            return Ok(pattern.loose_needles.may_match(buffer));
+        };
+        let parsed = Parsed {
+            source: buffer,
+            places: OnceCell::new(),
+        };
+        for m in &matches {
+            each(&parsed, m);
+        }
+        Ok(true)
+    }
+
+    /// The matches in one file; `None` when its bytes hold none.
+    fn matches(
+        &self,
+        grammar: &Grammar,
+        pattern: &Pattern,
+        source: &Source<'_>,
+        limit: usize,
+    ) -> Result<Option<Vec<Match>>, Unsearchable> {
+        let bytes = source.bytes;
+        if languages::by_path(source.file).is_some_and(|h| embed::hosts(h, grammar.row)) {
+            if pattern.needles.usable() && !pattern.needles.may_match(bytes) {
+                return Ok(None);
+            }
+            let flat = self.parse_whole(grammar, source.file, bytes)?;
+            return Ok(Some(matcher::find(pattern, &flat, bytes, limit)));
+        }
+        let plan = if self.full_parse {
+            Plan::Whole
+        } else {
+            plan(grammar.row.id, &pattern.needles, pattern.shape, bytes)
+        };
+        let Some(needed) = needed(plan) else {
+            return Ok(None);
+        };
+        let (flat, covered) = self.flat(grammar, source, needed)?;
+        let mut found = matcher::find(pattern, &flat, bytes, limit);
+        if pattern.shape != Shape::Outline || settle(grammar, &flat, &covered, bytes, &mut found) {
+            return Ok(Some(found));
+        }
+        drop(flat);
+        let places: Vec<Range<usize>> = found.iter().map(place).collect();
+        let Some(needed) = needed_around(grammar, &places, bytes) else {
+            return Ok(Some(Vec::new()));
+        };
+        let (flat, covered) = self.flat(grammar, source, needed)?;
+        let mut found = matcher::find(pattern, &flat, bytes, limit);
+        found.retain(|m| covered.holds(&place(m)));
+        Ok(Some(found))
+    }
+
+    /// A tree of at least the needed part of a file, and what it covers.
+    fn flat(
+        &self,
+        grammar: &Grammar,
+        source: &Source<'_>,
+        needed: Covered,
+    ) -> Result<(Arc<Flat>, Covered), Unsearchable> {
+        let Some(cache) = self.cache else {
+            let (flat, covered) = parse(grammar, source.bytes, needed)?;
+            return Ok((Arc::new(flat), covered));
+        };
+        let (file, id, stamp) = (source.file, grammar.row.id, source.stamp);
+        if let Some(found) = cache.find(file, id, stamp, &needed) {
+            return Ok(found);
+        }
+        let wanted = cache.widened(file, id, stamp, &needed);
+        let (mut flat, covered) = parse(grammar, source.bytes, wanted)?;
+        flat.nodes.shrink_to_fit();
+        let flat = Arc::new(flat);
+        cache.keep(file, id, stamp, covered.clone(), &flat);
+        Ok((flat, covered))
+    }
+
+    /// The tree of a whole file, or of the code of the grammar's language inside it.
+    pub(crate) fn parse_whole(
+        &self,
+        grammar: &Grammar,
+        file: &Path,
+        source: &[u8],
+    ) -> Result<Flat, Unsearchable> {
+        bounded(source.len())?;
+        let host = languages::by_path(file).filter(|h| embed::hosts(h, grammar.row));
+        let tree = match host {
+            Some(host) => embed::parse(self.grammars.grammar(host), grammar, source),
+            None => grammar.parse(source),
+        };
+        let tree = tree.ok_or(Unsearchable::Unparsed)?;
+        Ok(Flat::build(grammar, &tree, source))
+    }
+}
+
+fn needed(plan: Plan) -> Option<Covered> {
+    match plan {
+        Plan::Skip => None,
+        Plan::Whole => Some(Covered::Whole),
+        Plan::Ranges(ranges) => Some(Covered::Ranges(ranges)),
+    }
+}
+
+fn needed_around(grammar: &Grammar, places: &[Range<usize>], bytes: &[u8]) -> Option<Covered> {
+    needed(plan_around(grammar.row.id, places, bytes))
+}
+
+fn place(m: &Match) -> Range<usize> {
+    m.range.start as usize..m.range.end as usize
+}
+
+/// Gives the runs that stand alone in braces the extent that they have in a full parse, where the tokens
+/// tell it; false when a match is in doubt.
+fn settle(
+    grammar: &Grammar,
+    flat: &Flat,
+    covered: &Covered,
+    source: &[u8],
+    found: &mut [Match],
+) -> bool {
+    for m in found {
+        if covered.holds(&place(m)) {
+            continue;
+        }
+        for capture in &mut m.captures {
+            // A string's body has no nodes, and a single node says itself how far it reaches.
+            let (from, to) = capture.nodes;
+            let Some(body) = body_around(grammar, flat, from, to) else {
+                continue;
+            };
+            let inner = flat.node(body.open).end as usize..flat.node(body.close).start as usize;
+            if covered.holds(&inner) {
+                continue;
+            }
+            match extent(grammar, flat.node(body.parent).kind, source, inner) {
+                Extent::Empty => {}
+                Extent::Bytes(range) => capture.bytes = (range.start as u32, range.end as u32),
+                Extent::Doubtful => return false,
+            }
+        }
+    }
+    true
+}
+
+/// The braces directly around some siblings.
+struct Body {
+    parent: u32,
+    open: u32,
+    close: u32,
+}
+
+fn body_around(grammar: &Grammar, flat: &Flat, from: u32, to: u32) -> Option<Body> {
+    let is_token = |idx: u32, name: &str| {
+        flat.nodes.get(idx as usize).is_some_and(|node| {
+            node.flags() & flag::NAMED == 0 && grammar.kind_name(node.kind) == name
+        })
+    };
+    let (mut first, mut past) = (from, to);
+    loop {
+        if first == 0 || first as usize >= flat.nodes.len() {
+            return None;
+        }
+        if let Some(open) = flat.previous_sibling(first) {
+            let around = is_token(open, "{") && is_token(past, "}");
+            let parent = flat.node(open).parent;
+            return (around && flat.node(past).parent == parent).then_some(Body {
+                parent,
+                open,
+                close: past,
+            });
+        }
+        // A list has no braces of its own; they are beside it.
+        let parent = flat.node(first).parent;
+        if flat.node(parent).flags() & flag::LIST == 0 || flat.node(parent).next != past {
+            return None;
+        }
+        (first, past) = (parent, flat.node(parent).next);
+    }
+}
+
+enum Extent {
+    Empty,
+    Bytes(Range<usize>),
+    Doubtful,
+}
+
+/// From the first to the last token in braces.
+fn extent(grammar: &Grammar, parent: u16, source: &[u8], inner: Range<usize>) -> Extent {
+    let end = inner.end;
+    let range = match content(grammar.row.id, source, inner) {
+        Content::Unclear => return Extent::Doubtful,
+        Content::Empty => return Extent::Empty,
+        Content::Tokens(range) => range,
+    };
+    // Where a line end may stand for a `;`, the tree leaves some of them out.
+    let loose = grammar.flags(parent) & flag::LOOSE != 0
+        || grammar
+            .kinds_with(flag::LOOSE)
+            .iter()
+            .any(|kind| grammar.flags(*kind) & flag::LIST != 0);
+    // Where nothing ends the last statement, its node may reach over the comments after it.
+    let trailed = grammar.row.syntax.terminator_optional
+        && !source[range.end..end].iter().all(u8::is_ascii_whitespace);
+    if trailed {
+        return Extent::Doubtful;
+    }
+    match (source[range.start], source[range.end - 1]) {
+        // A last comma may belong to the last element (a Rust match arm) or be no part of the run.
+        (b',' | b';', _) | (_, b',') => Extent::Doubtful,
+        (_, b';') if loose => Extent::Doubtful,
+        _ => Extent::Bytes(range),
+    }
+}
+
+/// Parses the wanted part of a source. A partial tree with an error is not to be trusted, so then the
+/// whole is parsed; the answer says what the tree covers.
+pub(crate) fn parse(
+    grammar: &Grammar,
+    source: &[u8],
+    wanted: Covered,
+) -> Result<(Flat, Covered), Unsearchable> {
+    if let Covered::Ranges(ranges) = &wanted {
+        bounded(ranges.iter().map(|r| r.len()).sum())?;
+        let tree = grammar
+            .parse_ranges(source, ranges)
+            .ok_or(Unsearchable::Unparsed)?;
+        if !tree.root_node().has_error() {
+            return Ok((Flat::build(grammar, &tree, source), wanted));
+        }
+    }
+    bounded(source.len())?;
+    let tree = grammar.parse(source).ok_or(Unsearchable::Unparsed)?;
+    Ok((Flat::build(grammar, &tree, source), Covered::Whole))
+}
+
+fn bounded(bytes: usize) -> Result<(), Unsearchable> {
+    if bytes > limits::PARSE_BYTES {
+        return Err(Unsearchable::TooLargeToParse(bytes));
+    }
+    Ok(())
+}

@@ -1,0 +1,7 @@
+void main() {
+  assertEquals(4, add(2, 2));
+  assertEquals(
+    "a",
+    name(),
+  );
+}

@@ -146,6 +146,10 @@ pub struct Syntax {
     pub whole: &'static [&'static str],
     /// The kinds that `reserved` looks at.
     pub reserved_kinds: &'static [&'static str],
+    /// Whether the grammar stumbles over correct code now and then. An error that a partial parse does not
+    /// see changes what the full parse makes of the rest, so what a part of a file matches is then
+    /// confirmed on the whole of it.
+    pub stumbles: bool,
     /// Whether keywords may be written in any case.
     pub keywords_ignore_case: bool,
     /// Kinds of body that must hold at least one statement, whatever the grammar says.
@@ -191,6 +195,7 @@ pub(crate) const PLAIN: Syntax = Syntax {
     whole: &[],
     reserved: &[],
     reserved_kinds: &["identifier"],
+    stumbles: false,
     keywords_ignore_case: false,
     nonempty: &[],
     token_tree: None,

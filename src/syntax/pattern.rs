@@ -234,6 +234,23 @@ impl Compiled {
 }
 
 impl Pattern {
+    /// The kinds of all roots of a sequence, a metavariable as it is written; none for one root.
+    pub(crate) fn kinds(&self, grammar: &Grammar) -> Vec<String> {
+        if !self.sequence {
+            return Vec::new();
+        }
+        let roots = self.placed.roots.iter();
+        roots
+            .map(|root| {
+                let node = self.placed.flat.node(*root);
+                match self.placed.meta_of(node) {
+                    Some(meta) => meta.written(),
+                    None => grammar.kind_name(node.kind).to_owned(),
+                }
+            })
+            .collect()
+    }
+
     fn new(grammar: &Grammar, placed: Placed) -> Result<Pattern, SyntaxError> {
         let mut compiler = Compiler {
             grammar,

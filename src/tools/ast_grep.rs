@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use super::syntax::{Paths, Scope, SyntaxResources, rung, syntax_error, unknown_language};
 use crate::limits;
+use crate::syntax::SyntaxError;
 use crate::syntax::explain::explain;
 use crate::syntax::languages;
 use crate::syntax::search::Query;
@@ -122,11 +123,31 @@ impl Tool for AstGrep {
             context_lines: args.context_lines,
             ..scope.query(args.pattern, &resources.workspace)?
         };
-        let report = resources
+        resources.check_pattern(&query, call.cancel())?;
+        let mut report = resources
             .searcher()
             .search(&query, call.cancel())
             .map_err(syntax_error)?;
+        if report.files_searched == 0 && report.files_skipped.is_empty() {
+            report.hint = Some(self.no_file(&report.language, query, call)?);
+        }
         Output::report(&report)
+    }
+}
+
+impl AstGrep {
+    /// Says what is there instead, where no file of the language is.
+    fn no_file(&self, language: &str, query: Query, call: &Call<'_>) -> Result<String, ToolError> {
+        let query = Query {
+            language: None,
+            ..query
+        };
+        let found = match self.resources.searcher().language(&query, call.cancel()) {
+            Ok(row) => row.id.to_owned(),
+            Err(SyntaxError::LanguageNeeded { found }) => found,
+            Err(error) => return Err(syntax_error(error)),
+        };
+        Ok(format!("0 files of {language} here; found: {found}"))
     }
 }
 

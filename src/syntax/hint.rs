@@ -280,7 +280,7 @@ mod tests {
         for (text, words) in [
             ("f(a, (", "the `(` is not closed"),
             ("f(a]]", "the `]` closes nothing"),
-            ("fn f<'a>(x: &'a str", "the `(` is not closed"),
+            ("fn f(x: &'a str", "the `(` is not closed"),
         ] {
             assert_eq!(unbalanced(text).as_deref(), Some(words), "{text}");
         }

@@ -70,7 +70,7 @@ pub(crate) fn error(error: &ToolError) -> (String, Option<String>) {
         return (message.to_owned(), hint.map(flags));
     };
     let furthest = reasons.split("; ").next().unwrap_or(reasons);
-    let hint = hint.map(|hint| format!("{hint}\nhint: `--explain` shows how each rung reads it"));
+    let hint = hint.map(|hint| format!("{hint}; `toolbox ast-grep --explain` shows every rung"));
     (format!("{pattern} code: {furthest}"), hint)
 }
 

@@ -126,7 +126,8 @@ pub(crate) fn explain(
     if sentences.is_empty() {
         sentences.extend(
             smell(&query.pattern, grammar.row.id)
-                .or_else(|| literal_smell(&query.pattern, grammar.row.id)),
+                .or_else(|| literal_smell(&query.pattern))
+                .or_else(|| quotes(&query.pattern, grammar.row.id)),
         );
     }
     (!sentences.is_empty()).then(|| sentences.join("\n"))
@@ -201,7 +202,7 @@ fn unbalanced_but_for(text: &str, quotes: &[char]) -> Option<String> {
 }
 
 /// What in a well-formed pattern may be meant otherwise.
-fn literal_smell(pattern: &str, language: &str) -> Option<String> {
+pub(crate) fn literal_smell(pattern: &str) -> Option<String> {
     let bare = pattern.replace([' ', '\t', '\n'], "");
     let between = |word: &str| {
         ["(", ","].iter().any(|before| {
@@ -211,11 +212,16 @@ fn literal_smell(pattern: &str, language: &str) -> Option<String> {
         })
     };
     if between("...") || bare == "..." || bare.contains("{...}") {
-        return Some("`...` is code here; a run of siblings is written $$$".to_owned());
+        return Some("`...` is no wildcard; a run of siblings is written $$$".to_owned());
     }
     if between("_") {
-        return Some("`_` is a name here; any one node is written $_".to_owned());
+        return Some("`_` is no wildcard; any one node is written $_".to_owned());
     }
+    None
+}
+
+/// Says that the quotes of a string count, where the language has two kinds of them.
+fn quotes(pattern: &str, language: &str) -> Option<String> {
     if TWO_QUOTES.contains(&language) {
         for (quote, other) in [('"', '\''), ('\'', '"')] {
             let mut parts = pattern.split(quote);
@@ -297,7 +303,10 @@ mod tests {
 
     #[test]
     fn wildcards_of_others_and_quotes_are_named() {
-        let said = |pattern: &str, language| literal_smell(pattern, language).unwrap_or_default();
+        let said = |pattern: &str, language| {
+            let said = literal_smell(pattern).or_else(|| quotes(pattern, language));
+            said.unwrap_or_default()
+        };
         assert!(said("f(...)", "python").contains("$$$"));
         assert!(said("f(a, _)", "rust").contains("$_"));
         assert!(said("f('a')", "python").ends_with("'a' does not match \"a\""));

@@ -243,8 +243,15 @@ impl Pattern {
         roots
             .map(|root| {
                 let node = self.placed.flat.node(*root);
-                match self.placed.meta_of(node) {
-                    Some(meta) => meta.written(),
+                let range = node.start as usize..node.end as usize;
+                // A metavariable may be written with a terminator of its own.
+                let written = self.placed.metas.iter().find(|(_, stand_in)| {
+                    stand_in.start == range.start
+                        && stand_in.end <= range.end
+                        && matches!(self.placed.text[stand_in.end..range.end].trim(), "" | ";")
+                });
+                match written {
+                    Some((meta, _)) => meta.written(),
                     None => grammar.kind_name(node.kind).to_owned(),
                 }
             })

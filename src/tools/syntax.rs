@@ -260,7 +260,9 @@ pub(super) fn syntax_error(error: SyntaxError) -> ToolError {
         SyntaxError::Unparseable {
             pattern, language, ..
         } => {
-            let smell = hint::smell(pattern, language).or_else(|| hint::unbalanced(pattern));
+            let smell = hint::smell(pattern, language)
+                .or_else(|| hint::literal_smell(pattern))
+                .or_else(|| hint::unbalanced(pattern));
             let hint = smell.unwrap_or_else(|| WHOLE_FRAGMENT.to_owned());
             return ToolError::from_cause(Unparseable, error).with_hint(hint);
         }

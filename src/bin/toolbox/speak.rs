@@ -14,6 +14,7 @@ const WORDS: &[(&str, &str)] = &[
          language",
     ),
     ("pass one of these ids, or", "name one of these ids, or"),
+    ("pass context to search", "`--context` searches"),
     ("leave context out", "leave `--context` out"),
     (
         "pass allow_syntax_errors to stage it as it is",

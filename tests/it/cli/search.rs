@@ -420,6 +420,7 @@ fn unparseable_patterns_are_told_in_short() {
     };
     told("f($A, (", "the `(` is not closed");
     told("f(.*", "looks like a regular expression");
+    told("f(..., ", "`...` is no wildcard");
     told("f($x, )(", "a metavariable is written $X");
     told(
         "else: $$$B",
@@ -457,14 +458,18 @@ fn no_match_is_explained() {
         "\n0 files of python here; found: typescript (2)\n",
     );
     said("f(\"a\", b)", "ts", "does not match 'a'");
-    said("f(...)", "ts", "a run of siblings is written $$$");
+    checkout.write("a.py", "f(1)\n");
+    said("f(...)", "py", "a run of siblings is written $$$");
     said("f(_, b)", "ts", "any one node is written $_");
-    checkout.write("c.dart", "@x\nvoid f() {}\n@y\nvoid f() {}\n");
-    said(
-        "void f() {}",
-        "dart",
-        "which the pattern does not mention (the first: c.dart:1)",
+    checkout.write(
+        "c.dart",
+        "class C {\n  @x\n  f() {}\n}\nclass D {\n  @x\n  f() {}\n}\n",
     );
+    let args = ["ast-grep", "f() {}", "-l", "dart", "--context", "member"];
+    checkout.toolbox(&args).assert().code(1).stdout(contains(
+        "which the pattern does not mention (the first: c.dart:2)",
+    ));
+    fs::remove_file(checkout.path("c.dart")).expect("it was written");
     // What the first line says is not said again.
     checkout.write("d.dart", "class C { void g() {} }\n");
     checkout
@@ -543,4 +548,26 @@ fn the_names_of_the_tools_are_commands() {
         .toolbox(&["ast_edit", "f($A)", "g($A)", "a.js"])
         .assert()
         .code(0);
+}
+
+// D14: where a fragment means something else on a later rung too, few matches are told with that.
+#[test]
+fn other_readings_of_few_matches_are_named() {
+    let checkout = Checkout::new(&[("a.ts", "interface P { a: any }\nfunction f(b: any) {}\n")]);
+    checkout
+        .toolbox(&["ast-grep", "$A: any", "-l", "ts"])
+        .assert()
+        .code(0)
+        .stdout(
+            contains("1 match as class member (property_signature)").and(contains(
+                "\nit also reads as type, parameter, object member; `--context` searches one of these\n",
+            )),
+        );
+    let silent = |args: &[&str]| checkout.json(args, 0)["hint"].clone();
+    let member = ["ast-grep", "$A: any", "-l", "ts", "--context", "member"];
+    assert_eq!(silent(&member), Value::Null);
+    assert_eq!(
+        silent(&["ast-grep", "any", "-l", "ts", "--context", "type"]),
+        Value::Null
+    );
 }

@@ -59,7 +59,49 @@ impl Grouping<'_> {
                 _ => break,
             }
         }
+        self.spared(best, places, attempt)
+    }
+
+    /// The result without the parentheses around nested replacements that those added later, further
+    /// out, have made superfluous.
+    fn spared(
+        &self,
+        mut best: Result,
+        mut places: HashSet<Place>,
+        attempt: &dyn Fn(&HashSet<Place>) -> Option<Result>,
+    ) -> Result {
+        let mut nested: Vec<Place> = places
+            .iter()
+            .copied()
+            .filter(|(planned, piece)| piece.is_none() && self.is_nested(*planned))
+            .collect();
+        nested.sort_unstable();
+        for place in nested.into_iter().take(N_SPARED) {
+            places.remove(&place);
+            match attempt(&places) {
+                Some(without)
+                    if without.1.n_errors <= best.1.n_errors
+                        && self.regrouped(&without, &places, false).is_empty() =>
+                {
+                    best = without;
+                }
+                _ => {
+                    places.insert(place);
+                }
+            }
+        }
         best
+    }
+
+    /// Whether a match lies in one of those shortly before it, as matches are in order.
+    fn is_nested(&self, planned: usize) -> bool {
+        let end = self.planned[planned].found.range.end;
+        planned > 0
+            && self.planned[..planned]
+                .iter()
+                .rev()
+                .take(N_SPARED)
+                .any(|p| end <= p.found.range.end)
     }
 
     /// The places whose parentheses take the new syntax errors away, if some do.

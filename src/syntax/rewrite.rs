@@ -210,6 +210,11 @@ fn is_one_expression(grammar: &Grammar, pattern: &Pattern, rewrite: &Rewrite) ->
     let replaces_one = pattern.is_expression
         || as_expression(&rewrite.query.pattern).is_some_and(|c| c.pattern.ops == pattern.ops)
         || is_code && takes_parentheses(&rewrite.query.pattern);
+    // A `yield` needs parentheses nearly everywhere but in a statement of its own.
+    let as_statement =
+        |text: &str| pattern::compile(grammar, text, None).is_ok_and(|c| c.pattern.is_expression);
     replaces_one
-        && (as_expression(&rewrite.template).is_some() || takes_parentheses(&rewrite.template))
+        && (as_expression(&rewrite.template).is_some()
+            || as_statement(&rewrite.template)
+            || takes_parentheses(&rewrite.template))
 }

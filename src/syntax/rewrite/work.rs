@@ -17,7 +17,9 @@ use crate::syntax::rewrite::grouping::Grouping;
 use crate::syntax::rewrite::{ChangeReport, RewrittenFile};
 use crate::syntax::search::Searcher;
 use crate::syntax::source::{self, Unsearchable};
-use crate::syntax::template::{Inserted, Layout, Output, Place, Planned, Template, Writer};
+use crate::syntax::template::{
+    Inserted, Layout, Output, Place, Planned, Template, TemplatePiece, Writer,
+};
 use crate::syntax::tree::Flat;
 use crate::text::{LineIndex, clip};
 
@@ -124,10 +126,11 @@ impl Work<'_> {
             format!("{shown}:{line}: the comment `{text}` would be removed")
         }));
         if let Some(terminator) = self.grammar.row.syntax.terminator {
-            let doubled = doubled_terminators(terminator, &source, &plan.planned, &output);
+            let doubled =
+                doubled_terminators(terminator, &source, self.template, &plan.planned, &output);
             warnings.extend(doubled.iter().map(|at| {
                 let line = index.line_of(*at);
-                format!("{shown}:{line}: the rewrite ends in `{terminator}` and so does the source: it would be doubled")
+                format!("{shown}:{line}: `{terminator}` would be doubled")
             }));
         }
         let changed = self.changed(&plan.planned, &output, &source);
@@ -267,25 +270,33 @@ fn lost_comments(template: &Template, flat: &Flat, planned: &[Planned]) -> Vec<R
     lost
 }
 
-/// Where a rewrite that ends in the terminator stands before the source's own one.
+/// Where a rewrite, or a run in it, that ends in the terminator stands before another one.
 fn doubled_terminators(
     terminator: &str,
     source: &[u8],
+    template: &Template,
     planned: &[Planned],
     output: &Output,
 ) -> Vec<usize> {
     let ends = |bytes: &[u8]| bytes.trim_ascii_end().ends_with(terminator.as_bytes());
     let mut seen = HashSet::new();
     let mut doubled = Vec::new();
-    for inserted in output.inserted.iter().filter(|i| i.piece.is_none()) {
-        let range = &planned[inserted.planned].found.range;
-        let (start, end) = (range.start as usize, range.end as usize);
-        let rest = source[end..].trim_ascii_start();
-        if seen.insert(inserted.planned)
-            && ends(&output.bytes[inserted.range.clone()])
-            && !ends(&source[start..end])
-            && rest.starts_with(terminator.as_bytes())
-        {
+    let begins = |bytes: &[u8]| bytes.trim_ascii_start().starts_with(terminator.as_bytes());
+    for inserted in &output.inserted {
+        let found = &planned[inserted.planned].found;
+        let text = &output.bytes[inserted.range.clone()];
+        let (start, end) = (found.range.start as usize, found.range.end as usize);
+        let is_doubled = match inserted.piece.map(|piece| &template.pieces[piece]) {
+            None => ends(text) && !ends(&source[start..end]) && begins(&source[end..]),
+            Some(TemplatePiece::Slot { slot, run: true }) => {
+                let (_, end) = found.captures[*slot].bytes;
+                ends(text)
+                    && begins(&output.bytes[inserted.range.end..])
+                    && !begins(&source[end as usize..])
+            }
+            Some(_) => false,
+        };
+        if is_doubled && seen.insert(inserted.planned) {
             doubled.push(start);
         }
     }

@@ -216,17 +216,20 @@ impl Grouping<'_> {
         let range = inserted.range.start as u32..inserted.range.end as u32;
         let after = new_nodes.at(&range);
         let kind_after = |idx: &u32| new.node(*idx).kind;
-        if after.iter().any(|idx| self.is_refused(new, *idx)) {
-            return false;
-        }
+        let is_refused = after.iter().any(|idx| self.is_refused(new, *idx));
         let Some(TemplatePiece::Slot { slot, .. }) =
             inserted.piece.map(|piece| &self.template.pieces[piece])
         else {
-            return !after.is_empty();
+            return !after.is_empty() && !is_refused;
         };
         let plan = &self.planned[inserted.planned];
         let capture = plan.found.captures[*slot];
         let bytes = capture.bytes.0..capture.bytes.1;
+        let before = old_nodes.at(&bytes);
+        // What the source writes so already means the same again, however the grammar groups it.
+        if is_refused && !before.iter().any(|idx| self.is_refused(self.old, *idx)) {
+            return false;
+        }
         if plan
             .inner
             .iter()
@@ -284,7 +287,11 @@ impl Grouping<'_> {
                     return true;
                 }
             }
-            if wrap.leading == Leading::No || new.node(parent).start != new.node(at).start {
+            // A mere wrapper around the node is passed in any case.
+            let (outer, inner) = (new.node(parent), new.node(at));
+            let goes_on = outer.start == inner.start
+                && (wrap.leading != Leading::No || outer.end == inner.end);
+            if !goes_on {
                 return false;
             }
             at = parent;

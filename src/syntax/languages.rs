@@ -128,6 +128,10 @@ pub struct Syntax {
     pub words: &'static [&'static str],
     /// What puts an expression in parentheses.
     pub parentheses: Option<(&'static str, &'static str)>,
+    /// Whether a type may be put in the same parentheses.
+    pub type_parentheses: bool,
+    /// Where the language wants parentheses, or groups otherwise, although the grammar does not tell.
+    pub wraps: &'static [Wrap],
     /// Kinds of parent in which a `;` between two children means no more than a line end.
     pub loose: &'static [&'static str],
     /// Kinds that stand among the statements of a body but continue the statement around it (Ruby's
@@ -156,6 +160,45 @@ pub struct Syntax {
     pub nonempty: &'static [&'static str],
     /// The kind of a token list that is parsed again as code (the arguments of a Rust macro).
     pub token_tree: Option<TokenTree>,
+}
+
+/// A place that takes some kinds of child in parentheses only.
+#[derive(Debug)]
+pub struct Wrap {
+    /// Kind of the parent.
+    pub parent: &'static str,
+    /// The token of the parent right before the child; empty: any or none.
+    pub after: &'static str,
+    /// The token of the parent right after the child; empty: any or none.
+    pub before: &'static str,
+    /// Whether the child is also looked for further down the left edge of the parent's child.
+    pub leading: Leading,
+    /// Kinds of child; after a blank, a token that the child must hold.
+    pub kinds: &'static [&'static str],
+}
+
+/// How far down the left edge a [`Wrap`] looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leading {
+    /// At the parent's child only.
+    No,
+    /// At the parent's child and everything that begins where it begins.
+    Yes,
+    /// As `Yes`, but not at the parent's child itself.
+    Below,
+}
+
+impl Wrap {
+    /// Any of the kinds anywhere directly in a parent.
+    pub(crate) const fn new(parent: &'static str, kinds: &'static [&'static str]) -> Wrap {
+        Wrap {
+            parent,
+            after: "",
+            before: "",
+            leading: Leading::No,
+            kinds,
+        }
+    }
 }
 
 /// Where a grammar leaves code as a list of tokens, and how it is parsed again.
@@ -188,6 +231,8 @@ pub(crate) const PLAIN: Syntax = Syntax {
     text: &[],
     words: &[],
     parentheses: None,
+    type_parentheses: true,
+    wraps: &[],
     loose: &[],
     clauses: &[],
     never: &[],

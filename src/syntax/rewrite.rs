@@ -1,6 +1,7 @@
 //! Rewriting: the engine of `ast_edit`. It proposes new contents and writes nothing (R58).
 
 mod dollars;
+mod grouping;
 mod report;
 mod work;
 
@@ -196,13 +197,37 @@ fn unbound(unbound: Unbound) -> SyntaxError {
 
 /// Whether the template is one expression that takes the place of one.
 fn is_one_expression(grammar: &Grammar, pattern: &Pattern, rewrite: &Rewrite) -> bool {
+    let Some((open, close)) = grammar.row.syntax.parentheses else {
+        return false;
+    };
     let as_expression = |text: &str| {
         pattern::compile(grammar, text, Some(Context::Expression))
             .ok()
             .filter(|c| c.pattern.is_expression)
     };
+    // Where statements are bare expressions the place says nothing: what takes parentheses is one.
+    let bare = !grammar
+        .row
+        .syntax
+        .expression_statements
+        .contains(&"expression_statement");
+    let takes_parentheses = |text: &str| {
+        bare && pattern::compile(grammar, text, None).is_ok_and(|c| !c.pattern.sequence)
+            && pattern::compile(grammar, &format!("{open}{text}{close}"), None).is_ok_and(|c| {
+                matches!(c.pattern.context, Context::Statement | Context::Expression)
+                    && !c.pattern.sequence
+            })
+    };
+    let is_code = matches!(pattern.context, Context::Statement | Context::Expression);
     // The last expression of a block is no statement of its own, so the statement rung does not tell.
     let replaces_one = pattern.is_expression
-        || as_expression(&rewrite.query.pattern).is_some_and(|c| c.pattern.ops == pattern.ops);
-    replaces_one && as_expression(&rewrite.template).is_some()
+        || as_expression(&rewrite.query.pattern).is_some_and(|c| c.pattern.ops == pattern.ops)
+        || is_code && takes_parentheses(&rewrite.query.pattern);
+    // A `yield` needs parentheses nearly everywhere but in a statement of its own.
+    let as_statement =
+        |text: &str| pattern::compile(grammar, text, None).is_ok_and(|c| c.pattern.is_expression);
+    replaces_one
+        && (as_expression(&rewrite.template).is_some()
+            || as_statement(&rewrite.template)
+            || takes_parentheses(&rewrite.template))
 }

@@ -5,6 +5,8 @@
 //! their new one, with the file's own characters and line ends; lines inside string literals stay as
 //! they are. It must not know files, and does not parse.
 
+mod run;
+
 use std::collections::HashSet;
 use std::ops::Range;
 use std::rc::Rc;
@@ -358,12 +360,36 @@ impl Writer<'_> {
                                     self.close_up(&mut out.bytes, start, adapted.get(piece + 1));
                             } else {
                                 let place = (planned, Some(piece));
+                                let next = adapted.get(piece + 1);
+                                let written = &out.bytes[start..];
+                                let around = run
+                                    .then(|| self.run_in_brackets(planned, capture, written, next))
+                                    .flatten();
+                                let mut slice =
+                                    self.capture(planned, capture, &line_indent, &lines);
+                                if let Frame::Slice { at, end, old, .. } = &mut slice {
+                                    let of_match = |offset| self.indent_at(offset, &lines);
+                                    if let Some(range) = around {
+                                        out.bytes.truncate(start + run::trimmed(written).len());
+                                        *old = of_match(range.start).into();
+                                        (*at, *end) = (range.start, range.end);
+                                        drop_next = true;
+                                    } else if *run {
+                                        let from = self.planned[planned].found.range.start;
+                                        let indent = of_match(from);
+                                        if let Some(indent) =
+                                            self.run_indent(capture, &indent, old, &out.bytes)
+                                        {
+                                            *old = indent.into();
+                                        }
+                                    }
+                                }
                                 self.open(&mut out.bytes, place);
                                 then.push(Frame::Mark {
                                     place,
                                     start: out.bytes.len(),
                                 });
-                                then.push(self.capture(planned, capture, &line_indent, &lines));
+                                then.push(slice);
                             }
                         }
                     }
@@ -486,6 +512,9 @@ impl Writer<'_> {
             .find(|s| written[..kept].ends_with(s.as_bytes()));
         if let Some(separator) = separator {
             out.truncate(start + kept - separator.len());
+        } else if following.is_some_and(|text| text.starts_with(' ')) {
+            // One blank between what is around it, not the two.
+            out.truncate(start + kept);
         }
         false
     }

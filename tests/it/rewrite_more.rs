@@ -74,6 +74,17 @@ fn every_rewrite_comes_out_exactly() {
         ("javascript", 12),
         ("c", 12),
         ("dart", 12),
+        ("elixir", 2),
+        ("go", 1),
+        ("java", 1),
+        ("kotlin", 4),
+        ("lua", 2),
+        ("php", 1),
+        ("ruby", 3),
+        ("scala", 2),
+        ("solidity", 1),
+        ("swift", 4),
+        ("typescript", 4),
     ] {
         let file = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("testdata/syntax")

@@ -67,5 +67,6 @@ const SYNTAX: Syntax = Syntax {
         "statement_identifier",
     ],
     parentheses: Some(("(", ")")),
+    type_parentheses: false,
     ..PLAIN
 };

@@ -106,6 +106,7 @@ const SYNTAX: Syntax = Syntax {
     ],
     never: &[("field_declaration", "parenthesized_declarator", "")],
     parentheses: Some(("(", ")")),
+    type_parentheses: false,
     ..PLAIN
 };
 

@@ -131,5 +131,6 @@ const SYNTAX: Syntax = Syntax {
     ],
     never: &[("lambda_expression", "initializer_expression", "")],
     parentheses: Some(("(", ")")),
+    type_parentheses: false,
     ..PLAIN
 };

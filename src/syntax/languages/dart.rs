@@ -63,6 +63,7 @@ const SYNTAX: Syntax = Syntax {
         ("type_identifier", "external", ""),
     ],
     parentheses: Some(("(", ")")),
+    type_parentheses: false,
     ..PLAIN
 };
 

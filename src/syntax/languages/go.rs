@@ -1,6 +1,6 @@
 //! Go.
 
-use super::{Context, Language, PLAIN, Rung, Syntax};
+use super::{Context, Language, PLAIN, Rung, Syntax, Wrap};
 
 pub(crate) const ROW: Language = Language {
     id: "go",
@@ -120,5 +120,20 @@ const SYNTAX: Syntax = Syntax {
         "rune_literal",
     ],
     parentheses: Some(("(", ")")),
+    // Two of these signs side by side are another token.
+    wraps: &[
+        Wrap {
+            after: "-",
+            ..Wrap::new("unary_expression", &["unary_expression -"])
+        },
+        Wrap {
+            after: "+",
+            ..Wrap::new("unary_expression", &["unary_expression +"])
+        },
+        Wrap {
+            after: "&",
+            ..Wrap::new("unary_expression", &["unary_expression &"])
+        },
+    ],
     ..PLAIN
 };

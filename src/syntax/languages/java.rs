@@ -137,5 +137,6 @@ const SYNTAX: Syntax = Syntax {
     ],
     reserved_kinds: &["identifier", "type_identifier"],
     parentheses: Some(("(", ")")),
+    type_parentheses: false,
     ..PLAIN
 };

@@ -1,6 +1,6 @@
 //! JavaScript (with JSX), and the parts of the row that its relatives share.
 
-use super::{Context, Language, PLAIN, Rung, Syntax};
+use super::{Context, Language, Leading, PLAIN, Rung, Syntax, Wrap};
 
 /// The row; `jsx.rs`, `typescript.rs` and `tsx.rs` build on its parts.
 pub(crate) const ROW: Language = Language {
@@ -97,5 +97,87 @@ pub(super) const FAMILY: Syntax = Syntax {
     never: &[("labeled_statement", "expression_statement", "")],
     loose: &["class_body"],
     parentheses: Some(("(", ")")),
+    wraps: WRAPS,
     ..PLAIN
 };
+
+/// What the grammar takes without parentheses and the language does not, or reads otherwise.
+const WRAPS: &[Wrap] = &[
+    // The first three are TypeScript's, whose grammar has the other kinds too.
+    Wrap::new(
+        "non_null_expression",
+        &[
+            "arrow_function",
+            "as_expression",
+            "assignment_expression",
+            "await_expression",
+            "binary_expression",
+            "satisfies_expression",
+            "ternary_expression",
+            "unary_expression",
+            "yield_expression",
+        ],
+    ),
+    Wrap {
+        before: "as",
+        ..Wrap::new("as_expression", LOOSER_THAN_AS)
+    },
+    Wrap {
+        before: "satisfies",
+        ..Wrap::new("satisfies_expression", LOOSER_THAN_AS)
+    },
+    Wrap {
+        leading: Leading::Yes,
+        ..Wrap::new(
+            "expression_statement",
+            &["object", "function_expression", "class"],
+        )
+    },
+    Wrap {
+        after: "=>",
+        leading: Leading::Yes,
+        ..Wrap::new("arrow_function", &["object"])
+    },
+    Wrap {
+        before: "**",
+        ..Wrap::new(
+            "binary_expression",
+            &["unary_expression", "await_expression"],
+        )
+    },
+    Wrap {
+        before: "??",
+        ..Wrap::new("binary_expression", LOGICAL)
+    },
+    Wrap {
+        after: "??",
+        ..Wrap::new("binary_expression", LOGICAL)
+    },
+    Wrap {
+        before: "||",
+        ..Wrap::new("binary_expression", &["binary_expression ??"])
+    },
+    Wrap {
+        before: "&&",
+        ..Wrap::new("binary_expression", &["binary_expression ??"])
+    },
+];
+
+const LOGICAL: &[&str] = &["binary_expression &&", "binary_expression ||"];
+
+const LOOSER_THAN_AS: &[&str] = &[
+    "arrow_function",
+    "assignment_expression",
+    "binary_expression !=",
+    "binary_expression !==",
+    "binary_expression &",
+    "binary_expression &&",
+    "binary_expression ==",
+    "binary_expression ===",
+    "binary_expression ??",
+    "binary_expression ^",
+    "binary_expression |",
+    "binary_expression ||",
+    "ternary_expression",
+    "yield_expression",
+];

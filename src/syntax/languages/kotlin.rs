@@ -1,6 +1,6 @@
 //! Kotlin.
 
-use super::{Context, Language, PLAIN, Rung, Syntax};
+use super::{Context, Language, PLAIN, Rung, Syntax, Wrap};
 
 pub(crate) const ROW: Language = Language {
     id: "kotlin",
@@ -85,5 +85,21 @@ const SYNTAX: Syntax = Syntax {
     ],
     never: &[("class_declaration", "enum_class_body", "enum")],
     parentheses: Some(("(", ")")),
+    wraps: &[
+        Wrap::new("navigation_expression", LOOSER),
+        Wrap {
+            before: "!!",
+            ..Wrap::new("unary_expression", LOOSER)
+        },
+    ],
     ..PLAIN
 };
+
+/// What the grammar takes before a `.` or `!!` without parentheses and the language does not.
+const LOOSER: &[&str] = &[
+    "as_expression",
+    "binary_expression",
+    "unary_expression !",
+    "unary_expression +",
+    "unary_expression -",
+];

@@ -1,6 +1,6 @@
 //! Rust.
 
-use super::{Context, Language, PLAIN, Rung, Syntax, TokenTree};
+use super::{Context, Language, Leading, PLAIN, Rung, Syntax, TokenTree, Wrap};
 
 pub(crate) const ROW: Language = Language {
     id: "rust",
@@ -68,6 +68,7 @@ const SYNTAX: Syntax = Syntax {
     singles: &["parenthesized_expression"],
     words: &["_"],
     parentheses: Some(("(", ")")),
+    wraps: WRAPS,
     token_tree: Some(TokenTree {
         kind: "token_tree",
         parents: &["macro_invocation"],
@@ -79,3 +80,35 @@ const SYNTAX: Syntax = Syntax {
     }),
     ..PLAIN
 };
+
+/// What the grammar takes without parentheses and the language does not, or reads otherwise.
+const WRAPS: &[Wrap] = &[
+    Wrap::new("field_expression", &["type_cast_expression"]),
+    Wrap::new("try_expression", &["type_cast_expression"]),
+    Wrap::new("await_expression", &["type_cast_expression"]),
+    Wrap::new("index_expression", &["type_cast_expression"]),
+    Wrap {
+        before: "<",
+        ..Wrap::new("binary_expression", &["type_cast_expression"])
+    },
+    Wrap {
+        before: "<<",
+        ..Wrap::new("binary_expression", &["type_cast_expression"])
+    },
+    // A statement that begins with a block ends with it.
+    Wrap {
+        leading: Leading::Below,
+        ..Wrap::new(
+            "expression_statement",
+            &[
+                "if_expression",
+                "match_expression",
+                "block",
+                "unsafe_block",
+                "loop_expression",
+                "while_expression",
+                "for_expression",
+            ],
+        )
+    },
+];

@@ -1,6 +1,6 @@
 //! Solidity.
 
-use super::{Context, Language, PLAIN, Rung, Syntax};
+use super::{Context, Language, PLAIN, Rung, Syntax, Wrap};
 
 pub(crate) const ROW: Language = Language {
     id: "solidity",
@@ -72,5 +72,17 @@ const SYNTAX: Syntax = Syntax {
         "virtual",
     ],
     parentheses: Some(("(", ")")),
+    wraps: &[
+        Wrap::new("member_expression", LOOSER),
+        Wrap::new("array_access", LOOSER),
+    ],
     ..PLAIN
 };
+
+/// What the grammar takes before a `.` or `[` without parentheses and the language does not.
+const LOOSER: &[&str] = &[
+    "assignment_expression",
+    "binary_expression",
+    "ternary_expression",
+    "unary_expression",
+];

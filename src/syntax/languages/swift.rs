@@ -1,6 +1,6 @@
 //! Swift.
 
-use super::{Context, Language, PLAIN, Rung, Syntax};
+use super::{Context, Language, PLAIN, Rung, Syntax, Wrap};
 
 pub(crate) const ROW: Language = Language {
     id: "swift",
@@ -107,5 +107,12 @@ const SYNTAX: Syntax = Syntax {
         ("value_argument", "type_modifiers", ""),
     ],
     parentheses: Some(("(", ")")),
+    wraps: &[
+        Wrap::new("navigation_expression", LOOSER),
+        Wrap::new("postfix_expression", LOOSER),
+    ],
     ..PLAIN
 };
+
+/// What the grammar takes before a `.` without parentheses and the language does not.
+const LOOSER: &[&str] = &["as_expression", "try_expression", "await_expression"];

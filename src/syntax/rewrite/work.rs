@@ -1,6 +1,6 @@
 //! The rewrite of one file: plan, write, parse again, check, warn.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ops::Range;
 use std::path::Path;
 
@@ -13,6 +13,7 @@ use crate::syntax::matcher::{self, Match};
 use crate::syntax::pattern::Pattern;
 use crate::syntax::place::clipped;
 use crate::syntax::report::SkippedFile;
+use crate::syntax::rewrite::grouping::Grouping;
 use crate::syntax::rewrite::{ChangeReport, RewrittenFile};
 use crate::syntax::search::Searcher;
 use crate::syntax::source::{self, Unsearchable};
@@ -97,23 +98,23 @@ impl Work<'_> {
             Ok(tree) => tree,
             Err(why) => return skipped(why),
         };
-        // Captures first: with these in parentheses the whole may need none.
-        let mut places = HashSet::new();
-        for of_whole in [false, true] {
-            let more = self.regrouped(&plan.planned, &flat, &output, &tree, of_whole);
-            if more.is_empty() || self.grammar.row.syntax.parentheses.is_none() {
-                continue;
-            }
-            places.extend(more);
-            let with = writer(&places).ok_or_else(too_large)?;
-            if let Ok(with_tree) = self.searcher.parse_whole(self.grammar, path, &with.bytes)
-                && with_tree.n_errors <= tree.n_errors
-            {
-                output = with;
-                tree = with_tree;
-            } else {
-                break;
-            }
+        if self.grammar.row.syntax.parentheses.is_some() {
+            let grouping = Grouping {
+                grammar: self.grammar,
+                template: self.template,
+                planned: &plan.planned,
+                one_expression: self.one_expression,
+                old: &flat,
+            };
+            let attempt = |places: &HashSet<Place>| {
+                let output = writer(places)?;
+                let tree = self
+                    .searcher
+                    .parse_whole(self.grammar, path, &output.bytes)
+                    .ok()?;
+                Some((output, tree))
+            };
+            (output, tree) = grouping.settle((output, tree), &attempt);
         }
         if !self.allow_syntax_errors {
             self.check(&shown, &flat, &tree, &output, &source)?;
@@ -125,10 +126,11 @@ impl Work<'_> {
             format!("{shown}:{line}: the comment `{text}` would be removed")
         }));
         if let Some(terminator) = self.grammar.row.syntax.terminator {
-            let doubled = doubled_terminators(terminator, &source, &plan.planned, &output);
+            let doubled =
+                doubled_terminators(terminator, &source, self.template, &plan.planned, &output);
             warnings.extend(doubled.iter().map(|at| {
                 let line = index.line_of(*at);
-                format!("{shown}:{line}: the rewrite ends in `{terminator}` and so does the source: it would be doubled")
+                format!("{shown}:{line}: `{terminator}` would be doubled")
             }));
         }
         let changed = self.changed(&plan.planned, &output, &source);
@@ -186,65 +188,6 @@ impl Work<'_> {
         changed.sort_by_key(|i| i.planned);
         changed.dedup_by_key(|i| i.planned);
         changed
-    }
-
-    /// The captures, and whole replacements, that the new place takes apart or reads as something else.
-    fn regrouped(
-        &self,
-        planned: &[Planned],
-        old: &Flat,
-        output: &Output,
-        new: &Flat,
-        of_whole: bool,
-    ) -> HashSet<Place> {
-        let mut places = HashSet::new();
-        let new_kinds = KindsAt::new(
-            new,
-            output
-                .inserted
-                .iter()
-                .map(|i| i.range.start as u32..i.range.end as u32),
-        );
-        let captures = planned.iter().flat_map(|p| &p.found.captures);
-        let old_kinds = KindsAt::new(old, captures.map(|c| c.bytes.0..c.bytes.1));
-        for inserted in &output.inserted {
-            let range = inserted.range.start as u32..inserted.range.end as u32;
-            if range.is_empty() {
-                continue;
-            }
-            let place = (inserted.planned, inserted.piece);
-            let Some(piece) = inserted.piece else {
-                if of_whole && self.one_expression && new_kinds.at(&range).is_empty() {
-                    places.insert(place);
-                }
-                continue;
-            };
-            let TemplatePiece::Slot { slot, run: false } = self.template.pieces[piece] else {
-                continue;
-            };
-            let plan = &planned[inserted.planned];
-            let capture = plan.found.captures[slot];
-            let bytes = capture.bytes.0..capture.bytes.1;
-            if of_whole || capture.nodes.0 == capture.nodes.1 {
-                continue;
-            }
-            // The last node in it has the range of the capture where that is one token.
-            let last = old.node(capture.nodes.1 - 1);
-            let is_token = last.start == bytes.start && last.end == bytes.end;
-            let kind = old.node(capture.nodes.0).kind;
-            let before = old_kinds.at(&bytes);
-            let after = new_kinds.at(&range);
-            let kept = if plan.inner.iter().any(|i| planned[*i].found.range == bytes) {
-                // Another rewrite took its place: any one node will do.
-                !after.is_empty()
-            } else {
-                is_token || after.iter().any(|k| *k == kind || before.contains(k))
-            };
-            if !kept {
-                places.insert(place);
-            }
-        }
-        places
     }
 
     /// Refuses a result that has more syntax errors than the source, or an emptied body.
@@ -333,49 +276,37 @@ fn lost_comments(template: &Template, flat: &Flat, planned: &[Planned]) -> Vec<R
     lost
 }
 
-/// Where a rewrite that ends in the terminator stands before the source's own one.
+/// Where a rewrite, or a run in it, that ends in the terminator stands before another one.
 fn doubled_terminators(
     terminator: &str,
     source: &[u8],
+    template: &Template,
     planned: &[Planned],
     output: &Output,
 ) -> Vec<usize> {
     let ends = |bytes: &[u8]| bytes.trim_ascii_end().ends_with(terminator.as_bytes());
     let mut seen = HashSet::new();
     let mut doubled = Vec::new();
-    for inserted in output.inserted.iter().filter(|i| i.piece.is_none()) {
-        let range = &planned[inserted.planned].found.range;
-        let (start, end) = (range.start as usize, range.end as usize);
-        let rest = source[end..].trim_ascii_start();
-        if seen.insert(inserted.planned)
-            && ends(&output.bytes[inserted.range.clone()])
-            && !ends(&source[start..end])
-            && rest.starts_with(terminator.as_bytes())
-        {
+    let begins = |bytes: &[u8]| bytes.trim_ascii_start().starts_with(terminator.as_bytes());
+    for inserted in &output.inserted {
+        let found = &planned[inserted.planned].found;
+        let text = &output.bytes[inserted.range.clone()];
+        let (start, end) = (found.range.start as usize, found.range.end as usize);
+        let is_doubled = match inserted.piece.map(|piece| &template.pieces[piece]) {
+            None => ends(text) && !ends(&source[start..end]) && begins(&source[end..]),
+            Some(TemplatePiece::Slot { slot, run: true }) => {
+                let (_, end) = found.captures[*slot].bytes;
+                ends(text)
+                    && begins(&output.bytes[inserted.range.end..])
+                    && !begins(&source[end as usize..])
+            }
+            Some(_) => false,
+        };
+        if is_doubled && seen.insert(inserted.planned) {
             doubled.push(start);
         }
     }
     doubled
-}
-
-/// The kinds of the nodes that have exactly one of the wanted ranges, found in one pass: looking for
-/// each range on its own would cost the breadth or the depth of the tree each time.
-struct KindsAt(HashMap<Range<u32>, Vec<u16>>);
-
-impl KindsAt {
-    fn new(flat: &Flat, wanted: impl Iterator<Item = Range<u32>>) -> KindsAt {
-        let mut kinds: HashMap<Range<u32>, Vec<u16>> = wanted.map(|r| (r, Vec::new())).collect();
-        for node in &flat.nodes {
-            if let Some(kinds) = kinds.get_mut(&(node.start..node.end)) {
-                kinds.push(node.kind);
-            }
-        }
-        KindsAt(kinds)
-    }
-
-    fn at(&self, range: &Range<u32>) -> &[u16] {
-        self.0.get(range).map_or(&[], Vec::as_slice)
-    }
 }
 
 /// The matches to replace, as a forest, and those that cannot be.

@@ -146,6 +146,9 @@ pub struct Syntax {
     pub whole: &'static [&'static str],
     /// The kinds that `reserved` looks at.
     pub reserved_kinds: &'static [&'static str],
+    /// Kinds that are another kind under a second name, where the grammar tells the place in a node's
+    /// kind: the kind, a child token that it must have (empty: always), and the kind that it counts as.
+    pub same: &'static [(&'static str, &'static str, &'static str)],
     /// Whether keywords may be written in any case.
     pub keywords_ignore_case: bool,
     /// Kinds of body that must hold at least one statement, whatever the grammar says.
@@ -191,6 +194,7 @@ pub(crate) const PLAIN: Syntax = Syntax {
     whole: &[],
     reserved: &[],
     reserved_kinds: &["identifier"],
+    same: &[],
     keywords_ignore_case: false,
     nonempty: &[],
     token_tree: None,

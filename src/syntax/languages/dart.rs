@@ -23,7 +23,7 @@ const SYNTAX: Syntax = Syntax {
         Rung::new(Context::Type, "zs() { zf<", "\n>(); }").only(&["type"]),
         Rung::new(Context::Type, "class Zs<", "\n> {}").only(&["type_parameter"]),
         Rung::new(Context::Parameter, "zs(", "\n) {}").only(&["formal_parameter"]),
-        Rung::new(Context::Parameter, "zs({", "\n}) {}").only(&["required", "formal_parameter"]),
+        Rung::new(Context::Parameter, "zs({", "\n}) {}").only(&["formal_parameter"]),
         Rung::new(Context::MatchArm, "zs() { switch (zs) {\n", "\n} }"),
         Rung::new(Context::MatchArm, "zs() { zv = switch (zs) {\n", "\n}; }"),
         // A name before the colon is an argument's far more often than a key of a map.

@@ -23,6 +23,14 @@ pub enum SyntaxError {
         /// Its length.
         bytes: usize,
     },
+    /// The pattern ends in a colon, in a language whose blocks follow one.
+    #[error("the pattern '{}' ends in `:` and has no body", quoted(.pattern))]
+    NoBody {
+        /// The pattern.
+        pattern: String,
+        /// The pattern with a body.
+        complete: String,
+    },
     /// One name is used for a node and for a run.
     #[error("the metavariable {name} is used both as ${name} and as $$${name}")]
     MixedMetavariable {
@@ -30,7 +38,7 @@ pub enum SyntaxError {
         name: String,
     },
     /// No rung took the pattern.
-    #[error("the pattern '{pattern}' is no {language} code on any rung: {}", refusal_list(.refusals))]
+    #[error("the pattern '{}' is no {language} code on any rung: {}", quoted(.pattern), refusal_list(.pattern, .refusals))]
     Unparseable {
         /// The pattern.
         pattern: String,
@@ -104,8 +112,24 @@ pub enum SyntaxError {
     Cancelled,
 }
 
-/// The reasons, each once with all the rungs that gave it.
-fn refusal_list(refusals: &[Refusal]) -> String {
+/// The longest list of reasons; a reader wants the first, and `explain` shows all of them.
+const REASONS_CHARS: usize = 200;
+
+/// The longest part of a pattern that is quoted.
+const QUOTED_CHARS: usize = 60;
+
+/// The pattern's beginning, on one line.
+fn quoted(pattern: &str) -> String {
+    let one_line = pattern.split_whitespace().collect::<Vec<_>>().join(" ");
+    match one_line.char_indices().nth(QUOTED_CHARS) {
+        Some((end, _)) => format!("{}…", &one_line[..end]),
+        None => one_line,
+    }
+}
+
+/// The reasons, each once with all the rungs that gave it, from the rung that got furthest; as many as
+/// there is room for.
+fn refusal_list(pattern: &str, refusals: &[Refusal]) -> String {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for refusal in refusals.iter().filter(|r| !r.no_such_place) {
         match reasons.iter_mut().find(|r| r.0 == refusal.reason) {
@@ -113,9 +137,84 @@ fn refusal_list(refusals: &[Refusal]) -> String {
             None => reasons.push((&refusal.reason, vec![refusal.context.name()])),
         }
     }
-    reasons
-        .iter()
-        .map(|(reason, contexts)| format!("as {}: {reason}", contexts.join(", ")))
-        .collect::<Vec<_>>()
-        .join("; ")
+    reasons.sort_by_key(|(reason, _)| std::cmp::Reverse(progress(pattern, reason)));
+    let mut list = String::new();
+    let mut n_left: usize = reasons.iter().map(|(_, contexts)| contexts.len()).sum();
+    for (reason, contexts) in &reasons {
+        let text = format!("as {}: {reason}", contexts.join(", "));
+        if !list.is_empty() {
+            if list.chars().count() + text.chars().count() > REASONS_CHARS {
+                list.push_str(&format!("; nor on {n_left} other rungs"));
+                break;
+            }
+            list.push_str("; ");
+        }
+        list.push_str(&text);
+        n_left -= contexts.len();
+    }
+    list
+}
+
+/// How much of the pattern was read before the parser gave up: all of it where the reason is no place.
+fn progress(pattern: &str, reason: &str) -> usize {
+    let place = reason.split_once(" at `").map(|(_, rest)| rest);
+    match place.and_then(|rest| rest.strip_suffix('`')) {
+        // A long place is quoted by its beginning.
+        Some(place) => pattern.find(place.trim_end_matches('…')).unwrap_or(0),
+        None => pattern.len(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::languages::Context;
+
+    fn message(pattern: &str, reasons: &[(Context, &str)]) -> String {
+        let refusals = reasons.iter().map(|(context, reason)| Refusal {
+            context: *context,
+            reason: (*reason).to_owned(),
+            no_such_place: false,
+        });
+        SyntaxError::Unparseable {
+            pattern: pattern.to_owned(),
+            language: "python",
+            refusals: refusals.collect(),
+        }
+        .to_string()
+    }
+
+    // R56, D14: the rung that read most of the pattern comes first.
+    #[test]
+    fn the_rung_that_got_furthest_is_named_first() {
+        let reasons = [
+            (Context::Statement, "syntax error at `f(a, (`"),
+            (Context::Expression, "syntax error at `(`"),
+            (Context::Type, "syntax error at `f(a, (`"),
+        ];
+        assert_eq!(
+            message("f(a, (", &reasons),
+            "the pattern 'f(a, (' is no python code on any rung: as expression: syntax error at `(`; \
+             as statement, type: syntax error at `f(a, (`"
+        );
+        let whole = [
+            (Context::Statement, "syntax error at `else`"),
+            (Context::MatchArm, "it would be read as else_clause"),
+        ];
+        assert!(message("else: x", &whole).contains("rung: as match arm: it would"));
+    }
+
+    #[test]
+    fn a_long_list_is_cut() {
+        let long = format!("'x' is missing at `{}`", "y".repeat(90));
+        let other = format!("'z' is missing at `{}`", "y".repeat(90));
+        let reasons = [
+            (Context::Statement, long.as_str()),
+            (Context::Expression, other.as_str()),
+            (Context::Type, "syntax error at `q`"),
+        ];
+        let text = message(&"p ".repeat(300), &reasons);
+        assert!(text.ends_with("; nor on 2 other rungs"), "{text}");
+        assert!(text.chars().count() <= 300, "{text}");
+    }
 }

@@ -12,13 +12,15 @@ use crate::syntax::partial;
 use crate::syntax::pattern::{self, Pattern};
 use crate::syntax::place::clipped;
 use crate::syntax::report::counted_plural;
-use crate::syntax::search::Query;
+use crate::syntax::search::{Query, Searcher};
 use crate::syntax::source;
 use crate::syntax::split::{Plan, Shape, plan};
+use crate::text::LineIndex;
 
 /// Looks again at the files that hold the pattern's tokens, a bounded amount of source, and puts what it
 /// finds into sentences.
 pub(crate) fn explain(
+    searcher: &Searcher<'_>,
     grammar: &Grammar,
     query: &Query,
     pattern: &Pattern,
@@ -32,7 +34,7 @@ pub(crate) fn explain(
         Vec::new()
     };
     let mut counts = vec![0; others.len()];
-    let mut misses: BTreeMap<String, usize> = BTreeMap::new();
+    let mut misses: BTreeMap<String, Miss> = BTreeMap::new();
     let mut parsed_bytes = 0;
     let mut complete = true;
     let mut buffer = Vec::new();
@@ -77,58 +79,181 @@ pub(crate) fn explain(
             for miss in matcher::near_misses(pattern, &flat, &buffer, 1000) {
                 let node = flat.node(miss.extra);
                 let text = clipped(&buffer[node.start as usize..node.end as usize]);
-                *misses.entry(first_line(&text)).or_default() += 1;
+                let miss = misses.entry(first_line(&text)).or_insert_with(|| {
+                    let line = LineIndex::new(&buffer).line_of(node.start as usize);
+                    let first = format!("{}:{line}", searcher.shown(file));
+                    Miss { n: 0, first }
+                });
+                miss.n += 1;
             }
         }
     }
     let mut sentences = Vec::new();
     let at_least = if complete { "" } else { "at least " };
-    for (count, other) in counts.iter().zip(&others) {
-        if *count > 0 {
-            sentences.push(format!(
-                "0 matches as {}; {at_least}{count} as {} ({}): pass context \"{}\"",
-                pattern.context, other.context, other.kind, other.context
-            ));
-        }
+    let found: Vec<String> = counts
+        .iter()
+        .zip(&others)
+        .filter(|(count, _)| **count > 0)
+        .map(|(count, other)| {
+            let context = other.context;
+            format!(
+                "{at_least}{count} as {context} ({}): pass context \"{context}\"",
+                other.kind
+            )
+        })
+        .collect();
+    if !found.is_empty() {
+        let zero = pattern.context;
+        sentences.push(format!("0 matches as {zero}; {}", found.join("; ")));
     }
-    if let Some((text, n)) = misses.iter().max_by(|a, b| a.1.cmp(b.1).then(b.0.cmp(a.0))) {
+    // The most frequent one; of equal ones the first in order.
+    let nearest = misses
+        .iter()
+        .max_by(|a, b| a.1.n.cmp(&b.1.n).then(b.0.cmp(a.0)));
+    if let Some((text, miss)) = nearest {
         sentences.push(format!(
-            "nearest miss: {at_least}{} {} only by `{text}`, which the pattern does not mention",
-            counted_plural(*n, &pattern.kind, &format!("{} nodes", pattern.kind)),
-            if *n == 1 { "differs" } else { "differ" },
+            "nearest miss: {at_least}{} {} only by `{text}`, which the pattern does not mention ({}{})",
+            counted_plural(
+                miss.n,
+                &pattern.kind,
+                &format!("{} nodes", pattern.kind)
+            ),
+            if miss.n == 1 { "differs" } else { "differ" },
+            if miss.n == 1 { "" } else { "the first: " },
+            miss.first,
         ));
     }
     if sentences.is_empty() {
-        sentences.extend(smells(&query.pattern));
+        sentences.extend(
+            smell(&query.pattern, grammar.row.id)
+                .or_else(|| literal_smell(&query.pattern))
+                .or_else(|| quotes(&query.pattern, grammar.row.id)),
+        );
     }
     (!sentences.is_empty()).then(|| sentences.join("\n"))
 }
 
+/// What keeps nodes from matching, and where the first of them stands.
+struct Miss {
+    n: usize,
+    first: String,
+}
+
 /// What in the pattern's text looks like another pattern language.
-fn smells(pattern: &str) -> Option<String> {
+pub(crate) fn smell(pattern: &str, language: &str) -> Option<String> {
     let regex = [".*", ".+", "\\w", "\\d", "\\s", "\\(", "[^", "(?"];
     if let Some(found) = regex.iter().find(|r| pattern.contains(**r)) {
         return Some(format!(
             "the pattern holds `{found}`, which looks like a regular expression; it is code with $NAME for a node and $$$NAME for a run"
         ));
     }
-    if pattern.trim_end().ends_with(':') {
-        return Some(
-            "the pattern ends in `:`; a statement needs its body, such as `$$$BODY`".to_owned(),
-        );
+    if DOLLAR_NAMES.contains(&language) {
+        return None;
     }
-    if pattern.contains('$')
-        && pattern
-            .split('$')
-            .skip(1)
-            .any(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase()))
-    {
-        return Some(
-            "`$name` in lower case is literal text; a metavariable is written $NAME".to_owned(),
-        );
+    lower_case_name(pattern).map(|name| {
+        let upper = name.to_ascii_uppercase();
+        format!("`${name}` in lower case is literal text; a metavariable is written ${upper}")
+    })
+}
+
+/// The first `$name` that begins with a small letter.
+fn lower_case_name(pattern: &str) -> Option<&str> {
+    pattern.split('$').skip(1).find_map(|rest| {
+        let end = rest
+            .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+            .unwrap_or(rest.len());
+        rest.starts_with(|c: char| c.is_ascii_lowercase())
+            .then(|| &rest[..end])
+    })
+}
+
+/// Says which bracket of a text has no partner. Brackets in quotes do not count.
+pub(crate) fn unbalanced(text: &str) -> Option<String> {
+    // An apostrophe may begin a string, a character or a lifetime: what is wrong either way is wrong.
+    unbalanced_but_for(text, &['"', '`', '\'']).and(unbalanced_but_for(text, &['"', '`']))
+}
+
+fn unbalanced_but_for(text: &str, quotes: &[char]) -> Option<String> {
+    let mut open = Vec::new();
+    let mut quote = None;
+    let mut escaped = false;
+    for c in text.chars() {
+        match (quote, c) {
+            _ if escaped => escaped = false,
+            (_, '\\') => escaped = true,
+            (Some(begun), c) if c == begun => quote = None,
+            (Some(_), _) => {}
+            (None, c) if quotes.contains(&c) => quote = Some(c),
+            (None, '(' | '[' | '{') => open.push(c),
+            (None, ')' | ']' | '}') => {
+                let wanted = match c {
+                    ')' => '(',
+                    ']' => '[',
+                    _ => '{',
+                };
+                if open.pop() != Some(wanted) {
+                    return Some(format!("the `{c}` closes nothing"));
+                }
+            }
+            (None, _) => {}
+        }
+    }
+    open.last().map(|c| format!("the `{c}` is not closed"))
+}
+
+/// What in a well-formed pattern may be meant otherwise.
+pub(crate) fn literal_smell(pattern: &str) -> Option<String> {
+    let bare = pattern.replace([' ', '\t', '\n'], "");
+    let between = |word: &str| {
+        ["(", ","].iter().any(|before| {
+            [")", ","]
+                .iter()
+                .any(|after| bare.contains(&format!("{before}{word}{after}")))
+        })
+    };
+    if between("...") || bare == "..." || bare.contains("{...}") {
+        return Some("`...` is no wildcard; a run of siblings is written $$$".to_owned());
+    }
+    if between("_") {
+        return Some("`_` is no wildcard; any one node is written $_".to_owned());
     }
     None
 }
+
+/// Says that the quotes of a string count, where the language has two kinds of them.
+fn quotes(pattern: &str, language: &str) -> Option<String> {
+    if TWO_QUOTES.contains(&language) {
+        for (quote, other) in [('"', '\''), ('\'', '"')] {
+            let mut parts = pattern.split(quote);
+            let string = parts.nth(1);
+            if let (Some(string), Some(_)) = (string, parts.next()) {
+                return Some(format!(
+                    "the quotes of a string count: {quote}{string}{quote} does not match {other}{string}{other}"
+                ));
+            }
+        }
+    }
+    None
+}
+
+/// Languages in which `$name` is everyday code.
+pub(crate) const DOLLAR_NAMES: [&str; 4] = ["bash", "php", "ruby", "swift"];
+
+/// Languages in which `'..'` and `".."` are both usual strings.
+const TWO_QUOTES: [&str; 12] = [
+    "bash",
+    "css",
+    "dart",
+    "html",
+    "javascript",
+    "jsx",
+    "lua",
+    "php",
+    "python",
+    "ruby",
+    "tsx",
+    "typescript",
+];
 
 fn first_line(text: &str) -> String {
     let line = text.lines().next().unwrap_or("").trim();
@@ -137,5 +262,61 @@ fn first_line(text: &str) -> String {
         format!("{short}…")
     } else {
         short
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // D14: a pattern that cannot match says what it looks like.
+    #[test]
+    fn smells_are_named_and_code_is_left_alone() {
+        for (pattern, words) in [("foo(.*", "regular expression"), ("f($x)", "written $X")] {
+            let said = smell(pattern, "python").unwrap_or_default();
+            assert!(said.contains(words), "{pattern}: {said}");
+        }
+        assert_eq!(smell("f($x)", "php"), None);
+        assert_eq!(smell("f($X, price$)", "python"), None);
+    }
+
+    // R56: a bracket without its partner is named, one in a string is none.
+    #[test]
+    fn unbalanced_brackets_are_named() {
+        for (text, words) in [
+            ("f(a, (", "the `(` is not closed"),
+            ("f(a]]", "the `]` closes nothing"),
+            ("fn f(x: &'a str", "the `(` is not closed"),
+        ] {
+            assert_eq!(unbalanced(text).as_deref(), Some(words), "{text}");
+        }
+        for text in [
+            "f($A, \"(\")",
+            "f(\"\\\"(\")",
+            "f('(')",
+            "fn f<'a>(x: &'a str) {}",
+            "a[0]",
+        ] {
+            assert_eq!(unbalanced(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn wildcards_of_others_and_quotes_are_named() {
+        let said = |pattern: &str, language| {
+            let said = literal_smell(pattern).or_else(|| quotes(pattern, language));
+            said.unwrap_or_default()
+        };
+        assert!(said("f(...)", "python").contains("$$$"));
+        assert!(said("f(a, _)", "rust").contains("$_"));
+        assert!(said("f('a')", "python").ends_with("'a' does not match \"a\""));
+        for (pattern, language) in [
+            ("f(...args)", "javascript"),
+            ("f(a_)", "rust"),
+            ("f(\"a\")", "rust"),
+            ("it's", "python"),
+        ] {
+            assert_eq!(said(pattern, language), "", "{pattern}");
+        }
     }
 }

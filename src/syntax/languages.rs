@@ -152,6 +152,10 @@ pub struct Syntax {
     /// Kinds that are another kind under a second name, where the grammar tells the place in a node's
     /// kind: the kind, a child token that it must have (empty: always), and the kind that it counts as.
     pub same: &'static [(&'static str, &'static str, &'static str)],
+    /// Whether the grammar stumbles over correct code now and then. An error that a partial parse does not
+    /// see changes what the full parse makes of the rest, so what a part of a file matches is then
+    /// confirmed on the whole of it.
+    pub stumbles: bool,
     /// Whether keywords may be written in any case.
     pub keywords_ignore_case: bool,
     /// Kinds of body that must hold at least one statement, whatever the grammar says.
@@ -199,6 +203,7 @@ pub(crate) const PLAIN: Syntax = Syntax {
     reserved_kinds: &["identifier"],
     paths: &[],
     same: &[],
+    stumbles: false,
     keywords_ignore_case: false,
     nonempty: &[],
     token_tree: None,

@@ -5,7 +5,7 @@ mod embed;
 pub mod error;
 pub mod explain;
 pub mod grammar;
-mod hint;
+pub(crate) mod hint;
 pub mod ladder;
 pub mod languages;
 mod matcher;

@@ -66,9 +66,14 @@ impl Searcher<'_> {
             stamp,
             bytes: buffer,
         };
-        let Some(matches) = self.matches(grammar, pattern, &source, limit)? else {
+        let Some((mut matches, covered)) = self.matches(grammar, pattern, &source, limit)? else {
             return Ok(pattern.loose_needles.may_match(buffer));
         };
+        let doubtful = grammar.row.syntax.stumbles && covered != Covered::Whole;
+        if doubtful && !matches.is_empty() {
+            let (flat, _) = self.flat(grammar, &source, Covered::Whole)?;
+            matches = matcher::find(pattern, &flat, buffer, limit);
+        }
         let parsed = Parsed {
             source: buffer,
             places: OnceCell::new(),
@@ -79,21 +84,22 @@ impl Searcher<'_> {
         Ok(true)
     }
 
-    /// The matches in one file; `None` when its bytes hold none.
+    /// The matches in one file and what of it was parsed; `None` when its bytes hold none.
     fn matches(
         &self,
         grammar: &Grammar,
         pattern: &Pattern,
         source: &Source<'_>,
         limit: usize,
-    ) -> Result<Option<Vec<Match>>, Unsearchable> {
+    ) -> Result<Option<(Vec<Match>, Covered)>, Unsearchable> {
         let bytes = source.bytes;
         if languages::by_path(source.file).is_some_and(|h| embed::hosts(h, grammar.row)) {
             if pattern.needles.usable() && !pattern.needles.may_match(bytes) {
                 return Ok(None);
             }
             let flat = self.parse_whole(grammar, source.file, bytes)?;
-            return Ok(Some(matcher::find(pattern, &flat, bytes, limit)));
+            let found = matcher::find(pattern, &flat, bytes, limit);
+            return Ok(Some((found, Covered::Whole)));
         }
         let plan = if self.full_parse {
             Plan::Whole
@@ -106,17 +112,17 @@ impl Searcher<'_> {
         let (flat, covered) = self.flat(grammar, source, needed)?;
         let mut found = matcher::find(pattern, &flat, bytes, limit);
         if pattern.shape != Shape::Outline || settle(grammar, &flat, &covered, bytes, &mut found) {
-            return Ok(Some(found));
+            return Ok(Some((found, covered)));
         }
         drop(flat);
         let places: Vec<Range<usize>> = found.iter().map(place).collect();
         let Some(needed) = needed_around(grammar, &places, bytes) else {
-            return Ok(Some(Vec::new()));
+            return Ok(Some((Vec::new(), covered)));
         };
         let (flat, covered) = self.flat(grammar, source, needed)?;
         let mut found = matcher::find(pattern, &flat, bytes, limit);
         found.retain(|m| covered.holds(&place(m)));
-        Ok(Some(found))
+        Ok(Some((found, covered)))
     }
 
     /// A tree of at least the needed part of a file, and what it covers.

@@ -234,6 +234,30 @@ impl Compiled {
 }
 
 impl Pattern {
+    /// The kinds of all roots of a sequence, a metavariable as it is written; none for one root.
+    pub(crate) fn kinds(&self, grammar: &Grammar) -> Vec<String> {
+        if !self.sequence {
+            return Vec::new();
+        }
+        let roots = self.placed.roots.iter();
+        roots
+            .map(|root| {
+                let node = self.placed.flat.node(*root);
+                let range = node.start as usize..node.end as usize;
+                // A metavariable may be written with a terminator of its own.
+                let written = self.placed.metas.iter().find(|(_, stand_in)| {
+                    stand_in.start == range.start
+                        && stand_in.end <= range.end
+                        && matches!(self.placed.text[stand_in.end..range.end].trim(), "" | ";")
+                });
+                match written {
+                    Some((meta, _)) => meta.written(),
+                    None => grammar.kind_name(node.kind).to_owned(),
+                }
+            })
+            .collect()
+    }
+
     fn new(grammar: &Grammar, placed: Placed) -> Result<Pattern, SyntaxError> {
         let mut compiler = Compiler {
             grammar,

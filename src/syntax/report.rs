@@ -14,8 +14,11 @@ pub struct SearchReport {
     pub language: String,
     /// The rung on which the pattern was read.
     pub context: Context,
-    /// The kind of node that was searched.
+    /// The kind of node that was searched; of a sequence, its first.
     pub kind: String,
+    /// All root kinds of a sequence, a metavariable as it is written; empty for one node.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kinds: Vec<String>,
     /// Files that were looked at; where the search stopped early, up to where it stopped.
     pub files_searched: usize,
     /// Files that were not, and why.
@@ -86,7 +89,7 @@ impl SearchReport {
             files.dedup();
             files.len()
         };
-        let read_as = format!("as {} ({})", self.context, self.kind);
+        let read_as = read_as(self.context, &self.kind, &self.kinds);
         let mut text = if self.matches.is_empty() {
             format!(
                 "0 matches {read_as} in {}",
@@ -127,7 +130,7 @@ impl SearchReport {
         }
         if let Some(hint) = &self.hint {
             text.push('\n');
-            text.push_str(hint);
+            text.push_str(without_preface(hint, self.context));
         }
         text
     }
@@ -165,6 +168,24 @@ impl fmt::Display for SearchReport {
         }
         write!(f, "{}", self.summary())
     }
+}
+
+/// `as statement (call_expression)`, `as a sequence of 2 statements (if_statement, $$$B)`.
+pub(crate) fn read_as(context: Context, kind: &str, kinds: &[String]) -> String {
+    match kinds {
+        [] => format!("as {context} ({kind})"),
+        kinds => format!(
+            "as a sequence of {} {context}s ({})",
+            kinds.len(),
+            kinds.join(", ")
+        ),
+    }
+}
+
+/// A hint without the count that the sentence before it has said already.
+pub(crate) fn without_preface(hint: &str, context: Context) -> &str {
+    hint.strip_prefix(&format!("0 matches as {context}; "))
+        .unwrap_or(hint)
 }
 
 /// `1 file`, `2 files`.

@@ -1,5 +1,6 @@
 //! Rewriting: the engine of `ast_edit`. It proposes new contents and writes nothing (R58).
 
+mod dollars;
 mod report;
 mod work;
 
@@ -97,6 +98,7 @@ impl Searcher<'_> {
         let template = Template::new(&rewrite.template, pattern, grammar).map_err(unbound)?;
         let near = scan.near;
         let mut matched = scan.found;
+        let n_matched = matched.len();
         matched.dedup();
         let identity = rewrite.template.trim() == query.pattern.trim();
         let work = Work {
@@ -127,10 +129,14 @@ impl Searcher<'_> {
             language: row.id.to_owned(),
             context: pattern.context,
             kind: pattern.kind.clone(),
+            kinds: pattern.kinds(grammar),
+            matched: n_matched,
             replacements: 0,
             files: 0,
             files_searched: scan.n_files - scan.n_skipped,
             diff: String::new(),
+            diff_truncated: false,
+            diff_lines_cut: 0,
             changes: Vec::new(),
             files_skipped: Vec::new(),
             warnings: Vec::new(),
@@ -160,11 +166,18 @@ impl Searcher<'_> {
                 }
             }
         }
-        report.diff = Clipped::new(&report.diff, limits::DIFF_LINES).to_string();
+        let clipped = Clipped::new(&report.diff, limits::DIFF_LINES);
+        report.diff_lines_cut = clipped.cut();
+        report.diff_truncated = clipped.cut() > 0;
+        report.diff = clipped.text;
+        if !pattern.slots.is_empty() {
+            let literal = dollars::literal(&rewrite.template, &query.pattern, row.id);
+            report.warnings.extend(literal);
+        }
         skipped.sort();
         report.files_skipped = skipped;
         if matched.is_empty() {
-            report.hint = hint::explain(grammar, query, pattern, &near, cancel);
+            report.hint = hint::explain(self, grammar, query, pattern, &near, cancel);
         }
         Ok(Rewritten { report, files })
     }

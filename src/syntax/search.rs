@@ -119,6 +119,7 @@ impl Searcher<'_> {
             language: row.id.to_owned(),
             context: pattern.context,
             kind: pattern.kind.clone(),
+            kinds: pattern.kinds(grammar),
             files_searched: scan.n_files - scan.n_skipped,
             files_skipped: skipped,
             shown: scan.found.len(),
@@ -127,7 +128,7 @@ impl Searcher<'_> {
             hint: None,
         };
         if report.matches.is_empty() && query.max_results > 0 {
-            report.hint = hint::explain(grammar, query, pattern, &scan.near, cancel);
+            report.hint = hint::explain(self, grammar, query, pattern, &scan.near, cancel);
         }
         Ok(report)
     }

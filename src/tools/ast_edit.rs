@@ -9,6 +9,7 @@ use super::resolve::staging_error;
 use super::syntax::{Edits, Paths, Scope, SyntaxResources, syntax_error};
 use crate::syntax::rewrite::{Rewrite, RewrittenFile};
 use crate::syntax::staging::{Proposal, StagedFile};
+use crate::syntax::{SyntaxError, hint};
 use crate::tool::{Call, Output, Tier, Tool, ToolError};
 use crate::walk::WalkOptions;
 
@@ -87,10 +88,11 @@ impl Tool for AstEdit {
             template: args.rewrite,
             allow_syntax_errors: args.allow_syntax_errors,
         };
+        resources.check_pattern(&rewrite.query, call.cancel())?;
         let rewritten = resources
             .searcher()
             .rewrite(&rewrite, call.cancel())
-            .map_err(syntax_error)?;
+            .map_err(|error| rewrite_error(error, &rewrite.template))?;
         let mut report = rewritten.report;
         if !rewritten.files.is_empty() {
             let proposal = Proposal {
@@ -110,6 +112,21 @@ impl Tool for AstEdit {
             report.edit_id = Some(edit_id.to_string());
         }
         Output::report(&report)
+    }
+}
+
+/// As for a search, and says where the rewrite itself is not whole.
+fn rewrite_error(error: SyntaxError, template: &str) -> ToolError {
+    let unbalanced = match &error {
+        SyntaxError::Breaks { .. } => hint::unbalanced(template),
+        _ => None,
+    };
+    let error = syntax_error(error);
+    match (unbalanced, error.hint().map(str::to_owned)) {
+        (Some(unbalanced), Some(hint)) => {
+            error.with_hint(format!("in the rewrite {unbalanced}; {hint}"))
+        }
+        _ => error,
     }
 }
 

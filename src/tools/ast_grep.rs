@@ -7,7 +7,9 @@ use super::syntax::{Paths, Scope, SyntaxResources, rung, syntax_error, unknown_l
 use crate::limits;
 use crate::syntax::explain::explain;
 use crate::syntax::languages;
+use crate::syntax::report::SearchReport;
 use crate::syntax::search::Query;
+use crate::syntax::{Context, SyntaxError, pattern};
 use crate::tool::{Call, Output, Tier, Tool, ToolError};
 use crate::walk::WalkOptions;
 
@@ -54,6 +56,9 @@ pub struct AstGrepArgs {
     #[serde(default)]
     no_ignore: bool,
 }
+
+/// So few matches may come from a reading that was not meant.
+const FEW_MATCHES: usize = 5;
 
 /// More lines around a match than this are the whole file, which reading it gives for less.
 const MAX_CONTEXT_LINES: usize = 50;
@@ -122,11 +127,51 @@ impl Tool for AstGrep {
             context_lines: args.context_lines,
             ..scope.query(args.pattern, &resources.workspace)?
         };
-        let report = resources
+        resources.check_pattern(&query, call.cancel())?;
+        let mut report = resources
             .searcher()
             .search(&query, call.cancel())
             .map_err(syntax_error)?;
+        if report.files_searched == 0 && report.files_skipped.is_empty() {
+            report.hint = Some(self.no_file(&report.language, query, call)?);
+        } else if (1..=FEW_MATCHES).contains(&report.shown) && query.context.is_none() {
+            report.hint = self.other_readings(&query.pattern, &report);
+        }
         Output::report(&report)
+    }
+}
+
+impl AstGrep {
+    /// Names the later rungs that take the pattern too, where it may mean something else there.
+    fn other_readings(&self, pattern: &str, report: &SearchReport) -> Option<String> {
+        // A statement or an expression is what it looks like; the other rungs share fragments.
+        if matches!(report.context, Context::Statement | Context::Expression) {
+            return None;
+        }
+        let row = languages::by_name(&report.language)?;
+        let grammar = self.resources.grammars.grammar(row);
+        let others = pattern::compile_others(grammar, pattern, report.context);
+        let names: Vec<&str> = others.iter().map(|other| other.context.name()).collect();
+        (!names.is_empty()).then(|| {
+            format!(
+                "it also reads as {}; pass context to search one of these",
+                names.join(", ")
+            )
+        })
+    }
+
+    /// Says what is there instead, where no file of the language is.
+    fn no_file(&self, language: &str, query: Query, call: &Call<'_>) -> Result<String, ToolError> {
+        let query = Query {
+            language: None,
+            ..query
+        };
+        let found = match self.resources.searcher().language(&query, call.cancel()) {
+            Ok(row) => row.id.to_owned(),
+            Err(SyntaxError::LanguageNeeded { found }) => found,
+            Err(error) => return Err(syntax_error(error)),
+        };
+        Ok(format!("0 files of {language} here; found: {found}"))
     }
 }
 

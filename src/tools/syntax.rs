@@ -10,11 +10,12 @@ use std::sync::Arc;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
 
+use crate::cancel::Cancel;
 use crate::files::Committer;
 use crate::syntax::cache::Cache;
 use crate::syntax::search::{Query, Searcher};
 use crate::syntax::staging::StagingStore;
-use crate::syntax::{Context, Grammars, SyntaxError, languages};
+use crate::syntax::{Context, Grammars, SyntaxError, hint, languages};
 use crate::tool::{ErrorKind, ToolError};
 use crate::walk::WalkOptions;
 use crate::workspace::{Workspace, WorkspaceError};
@@ -60,6 +61,22 @@ impl SyntaxResources {
             committer: Arc::new(committer.within(self.workspace.clone())),
         });
         self
+    }
+
+    /// Refuses a pattern that can match nothing before any file is read for it: one that ends where its
+    /// body should begin parses in some grammars, with an empty body that no file has.
+    pub(super) fn check_pattern(&self, query: &Query, cancel: &Cancel) -> Result<(), ToolError> {
+        let row = self
+            .searcher()
+            .language(query, cancel)
+            .map_err(syntax_error)?;
+        let text = query.pattern.trim_end();
+        if row.syntax.nonempty.is_empty() || !text.ends_with(':') || text.trim() == ":" {
+            return Ok(());
+        }
+        let pattern = text.to_owned();
+        let complete = format!("{text} $$$BODY");
+        Err(syntax_error(SyntaxError::NoBody { pattern, complete }))
     }
 
     pub(super) fn searcher(&self) -> Searcher<'_> {
@@ -227,19 +244,31 @@ pub(super) fn syntax_error(error: SyntaxError) -> ToolError {
             InvalidArgs,
             "use two names: one for the node, one for the run",
         ),
-        SyntaxError::Unparseable { .. } => (
-            Unparseable,
-            "write one complete statement, expression, member or declaration of the language, with every \
-             bracket closed; $NAME stands for one whole node, $$$NAME for a run of siblings; pass context to \
-             read the pattern on one rung only",
-        ),
+        SyntaxError::NoBody { complete, .. } => {
+            let hint = format!("write the body too: `{complete}`");
+            return ToolError::from_cause(Unparseable, error).with_hint(hint);
+        }
+        SyntaxError::LanguageNeeded { found } => {
+            let hint = match found.split_once(" (") {
+                Some((only, rest)) if !rest.contains(", ") => {
+                    format!("only {only} here: pass language \"{only}\"")
+                }
+                _ => "pass language, one of the ids above; it is inferred only when path names files of one language".to_owned(),
+            };
+            return ToolError::from_cause(InvalidArgs, error).with_hint(hint);
+        }
+        SyntaxError::Unparseable {
+            pattern, language, ..
+        } => {
+            let smell = hint::smell(pattern, language)
+                .or_else(|| hint::literal_smell(pattern))
+                .or_else(|| hint::unbalanced(pattern));
+            let hint = smell.unwrap_or_else(|| WHOLE_FRAGMENT.to_owned());
+            return ToolError::from_cause(Unparseable, error).with_hint(hint);
+        }
         SyntaxError::UnknownLanguage { .. } => (
             InvalidArgs,
             "pass one of these ids, or a usual alias such as py, rs, ts or js",
-        ),
-        SyntaxError::LanguageNeeded { .. } => (
-            InvalidArgs,
-            "pass language, one of the ids above; it is inferred only when path names files of one language",
         ),
         SyntaxError::UnknownContext { .. } => (
             InvalidArgs,
@@ -269,3 +298,7 @@ pub(super) fn syntax_error(error: SyntaxError) -> ToolError {
     };
     ToolError::from_cause(kind, error).with_hint(hint)
 }
+
+const WHOLE_FRAGMENT: &str = "\
+write one complete statement, expression, member or declaration of the language, with every bracket closed; \
+$NAME stands for one whole node, $$$NAME for a run of siblings";

@@ -248,7 +248,7 @@ fn random_patterns_and_sources_end() {
         "(\\$[A-C]|\\$\\$\\$[A-C]?|[a-z]+|[(){};,.=+]| |\n){0,10}",
     ];
     let bytes = prop::collection::vec(any::<u8>(), 0..200);
-    proptest!(config(250), |(text in text, bytes in bytes, edits in edits(), language in 0..5_usize)| {
+    proptest!(config(150), |(text in text, bytes in bytes, edits in edits(), language in 0..5_usize)| {
         let sample = &samples[language];
         watched(&text, || {
             let source = mutated(&sample.text, &edits);
@@ -264,7 +264,7 @@ fn random_patterns_and_sources_end() {
 fn patterns_of_the_source_end() {
     let grammars = Grammars::bundled();
     let samples = Sample::all();
-    proptest!(config(200), |(
+    proptest!(config(140), |(
         node in any::<Index>(), holes in holes(), in_pattern in edits(), in_source in edits(),
         other in any::<Index>(), language in 0..5_usize,
     )| {

@@ -11,12 +11,17 @@ use std::ffi::c_void;
 #[global_allocator]
 static GLOBAL: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// `mi_option_purge_delay` of mimalloc.h: milliseconds until freed pages go back to the system.
+const PURGE_DELAY: i32 = 15;
+
 /// Gives the parser the same allocator. Call it once, first thing in `main`.
 pub(crate) fn install() {
     // SAFETY: the four functions are one family (mimalloc's) with malloc's alignment and never return null
     // for a size above zero, since `checked` ends the process then. `main` calls this before it starts a
     // thread and before anything touches the parser.
     unsafe {
+        // Trees come and go file by file; keeping their pages for later doubled the peak and saved no time.
+        libmimalloc_sys::mi_option_set(PURGE_DELAY, 0);
         tree_sitter::set_allocator(Some(tree_sitter::Allocator {
             malloc,
             calloc,

@@ -61,12 +61,12 @@ pub(crate) enum ColorWhen {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Find code by its shape
-    #[command(long_about = help::AST_GREP, after_long_help = help::PATTERNS)]
+    #[command(alias = "ast_grep", long_about = help::AST_GREP, after_long_help = help::PATTERNS)]
     AstGrep(AstGrep),
     /// Stage a rewrite of code by its shape, and show the diff
-    #[command(long_about = help::AST_EDIT, after_long_help = help::REWRITES)]
+    #[command(alias = "ast_edit", long_about = help::AST_EDIT, after_long_help = help::REWRITES)]
     AstEdit(AstEdit),
-    /// Apply a staged rewrite to all its files or to none, or drop it
+    /// Show a staged rewrite, apply it to all its files or to none, or drop it
     #[command(long_about = help::RESOLVE)]
     Resolve(Resolve),
     /// List the tools: name, tier, what they do, and why others are not there
@@ -114,14 +114,27 @@ pub(crate) struct AstGrep {
     pub(crate) paths: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
-    /// List at most this many matches [default: 50]
+    /// List at most this many matches [default: 50; all for --count and --files-with-matches]
     #[arg(long, value_name = "N")]
     pub(crate) max_results: Option<usize>,
     /// Show this many lines before and after each match
     #[arg(short = 'U', long, value_name = "N")]
     pub(crate) context_lines: Option<usize>,
+    /// Show this many lines of each match at most
+    #[arg(long, value_name = "N")]
+    pub(crate) max_lines: Option<usize>,
+    /// Print how many matches each file has, as FILE:N, and how many there are
+    #[arg(short, long, conflicts_with_all = ["context_lines", "max_lines"])]
+    pub(crate) count: bool,
+    /// Print the names of the files with matches and nothing else
+    #[arg(long, conflicts_with_all = ["count", "context_lines", "max_lines"])]
+    pub(crate) files_with_matches: bool,
     /// Show how the pattern is read on every rung, and search nothing
-    #[arg(long, requires = "pattern", conflicts_with_all = ["paths", "max_results", "context_lines"])]
+    #[arg(
+        long,
+        requires = "pattern",
+        conflicts_with_all = ["paths", "max_results", "context_lines", "max_lines", "count", "files_with_matches"]
+    )]
     pub(crate) explain: bool,
     /// List the bundled languages
     #[arg(long, conflicts_with_all = ["pattern", "explain"])]
@@ -146,35 +159,20 @@ pub(crate) struct AstEdit {
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Resolve {
-    /// The id that ast-edit named, such as edit_1
-    #[arg(required_unless_present_any = ["list", "discard_all"])]
-    pub(crate) edit_id: Option<String>,
-    /// What to do with it
-    #[arg(value_enum, required_unless_present_any = ["list", "discard_all"])]
-    pub(crate) action: Option<ResolveAction>,
+    /// The id that ast-edit named, such as edit_1, and `accept` or `discard`; the id alone shows the edit
+    /// with its whole diff, the action alone takes the one edit that is staged
+    #[arg(
+        num_args = 1..=2,
+        value_names = ["EDIT_ID", "ACTION"],
+        required_unless_present_any = ["list", "discard_all"]
+    )]
+    pub(crate) words: Vec<String>,
     /// List what is staged in this workspace
-    #[arg(long, conflicts_with_all = ["edit_id", "discard_all"])]
+    #[arg(long, conflicts_with_all = ["words", "discard_all"])]
     pub(crate) list: bool,
     /// Drop everything that is staged in this workspace
-    #[arg(long, conflicts_with = "edit_id")]
+    #[arg(long, conflicts_with = "words")]
     pub(crate) discard_all: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ResolveAction {
-    /// Change the files
-    Accept,
-    /// Drop the edit
-    Discard,
-}
-
-impl ResolveAction {
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Accept => "accept",
-            Self::Discard => "discard",
-        }
-    }
 }
 
 #[derive(Clone, Debug, Args)]

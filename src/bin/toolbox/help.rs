@@ -18,17 +18,23 @@ Ignored and hidden files are left out as ripgrep leaves them out; a PATH that is
 Matches come sorted by path and position. Exit code 1 when nothing matched.";
 
 pub(crate) const PATTERNS: &str = r#"The pattern language:
-  A pattern is a complete fragment of code: a statement, an expression, a class member, a declaration, ...
+  A pattern is a complete fragment of code: a statement, an expression, a
+  class member, a declaration, ...
   $NAME     any one node; the same name twice means the same text twice
   $$$NAME   a run of zero or more siblings: arguments, statements, members
   $_ $$$    the same without a name
   \$NAME    a literal $NAME
   NAME is A-Z, 0-9 and _, and does not begin with a digit; $x and $1 are literal text.
-  Every token counts, also one that the pattern leaves out: `fn f() {}` is not `pub fn f() {}`.
-  Quote patterns with '...' in a shell; put `--` before one that begins with a dash.
+  Every token counts, also one that the pattern leaves out: `fn f() {}` is
+  not `pub fn f() {}`. In Python the line structure counts too.
+  Quote patterns with '...' in a shell; put `--` before one that begins with
+  a dash.
 
-Rungs: the pattern is tried as a statement, expression, class member, declaration, type, parameter, match
-arm, object member, decorator and import, in this order; --context names one. --explain shows how it is read.
+Rungs: the pattern is tried as a statement, expression, class member,
+  declaration, type, parameter, match arm, object member, decorator and
+  import, in this order; --context names one. --explain shows how it is read.
+
+Without PATH the whole enclosing checkout is searched, or what -C names.
 
 Examples:
   toolbox ast-grep 'if ($X != null) $X.dispose()' -l dart
@@ -47,20 +53,25 @@ A rewrite that adds syntax errors is refused, unless --allow-syntax-errors is gi
 matched.";
 
 pub(crate) const REWRITES: &str = r#"Rewrites:
-  PATTERN is that of ast-grep (see `toolbox ast-grep --help`): $NAME is one node, $$$NAME a run of siblings.
-  REWRITE is code in which these names stand for what they matched. A name that PATTERN does not bind ($_
-  included) is an error; $x and $1 are literal text. Text of several lines is indented to its new place. A
-  capture whose meaning its new place would change is put in parentheses. Comments that would vanish are
-  warned about.
+  PATTERN is that of ast-grep (see `toolbox ast-grep --help`): $NAME is one
+  node, $$$NAME a run of siblings. REWRITE is code in which these names stand
+  for what they matched. A name that PATTERN does not bind ($_ included) is an
+  error; $x and $1 are literal text. Text of several lines is indented to its
+  new place. A capture whose meaning its new place would change is put in
+  parentheses. Comments that would vanish are warned about. An empty REWRITE
+  deletes the match, and leaves its line.
 
 Examples:
   toolbox ast-edit 'dispose($X)' '$X.dispose()' -l dart
   toolbox ast-edit 'assertEquals($A, $B)' 'assertThat($B).isEqualTo($A)' test -l java
   toolbox ast-edit 'dbg!($X)' '$X' src/main.rs
-  toolbox ast-edit 'ping($$$ARGS)' 'pong($$$ARGS)' -l js && toolbox resolve edit_1 accept"#;
+In a script:
+  id=$(toolbox ast-edit 'ping($$$A)' 'pong($$$A)' -l js --json | jq -r .edit_id)
+  toolbox resolve "$id" accept"#;
 
 pub(crate) const RESOLVE: &str = "\
-Accepts or discards what ast-edit staged. Accept compares every file with what it was when the edit was \
+Shows, accepts or discards what ast-edit staged: `toolbox resolve edit_1` shows it with its whole diff, \
+`toolbox resolve edit_1 accept` applies it; the action alone takes the only edit. Accept compares every file with what it was when the edit was \
 staged; when any differs, none is changed and the differing ones are listed. All files are changed or none, \
 also when the machine fails midway: the next command finishes or undoes an interrupted accept.";
 

@@ -37,6 +37,13 @@ impl Host {
             None => enclosing_checkout(&current_dir).unwrap_or_else(|| current_dir.clone()),
         };
         let workspace = Workspace::open(&root).map_err(|err| {
+            let folder = global.workspace.as_deref().and_then(Path::to_str);
+            if let Some(number) = folder.filter(|folder| is_number(folder)) {
+                return console.misuse_with_hint(
+                    &format!("-C names a folder, and there is none called '{number}'"),
+                    &format!("lines of context: -U {number}"),
+                );
+            }
             let cause = std::error::Error::source(&err).map(|cause| format!(": {cause}"));
             console.misuse(&format!("{err}{}", cause.unwrap_or_default()))
         })?;
@@ -118,6 +125,22 @@ impl Host {
             .map_err(|error| console.fail(&error))
     }
 
+    /// Returns the root where a search without paths looks, when that is not the current folder.
+    pub(crate) fn root_elsewhere(&self, paths: &[PathBuf]) -> Option<&Path> {
+        let here = self.current_dir.canonicalize().ok()?;
+        let root = self.workspace.root();
+        (paths.is_empty() && root != here).then_some(root)
+    }
+
+    /// Returns what a word names as a path.
+    pub(crate) fn named(&self, word: &str) -> Option<&'static str> {
+        if word.trim().is_empty() || word.contains('\n') {
+            return None;
+        }
+        let metadata = std::fs::metadata(self.current_dir.join(word)).ok()?;
+        Some(if metadata.is_dir() { "folder" } else { "file" })
+    }
+
     /// Makes the path arguments of a command absolute: they are relative to the current folder, while a
     /// tool's are relative to the workspace.
     pub(crate) fn paths(&self, console: &Console, paths: &[PathBuf]) -> Step<Vec<String>> {
@@ -146,6 +169,11 @@ fn state_dir(root: &Path) -> Option<PathBuf> {
     let mut name = ContentHash::of(root.as_os_str().as_encoded_bytes()).to_string();
     name.truncate(STATE_NAME_LETTERS);
     Some(base.join("toolbox").join(name))
+}
+
+/// Whether a word is a number: who gives one to a flag that takes none means lines of context.
+pub(crate) fn is_number(word: &str) -> bool {
+    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Turns "nothing found" into its exit code.

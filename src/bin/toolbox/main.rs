@@ -14,6 +14,9 @@ mod inspect;
 mod output;
 mod paint;
 mod search;
+mod shorten;
+mod speak;
+mod staged;
 
 use std::process::ExitCode;
 
@@ -28,11 +31,13 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(err) => return output::usage(&err),
     };
-    let console = Console::new(&cli.global);
+    let mut console = Console::new(&cli.global);
+    // Whoever calls a tool by its name with JSON reads of its arguments; everybody else types flags.
+    console.flags = !matches!(cli.command, Command::Call(_));
     let ending = match cli.command {
         Command::AstGrep(args) => search::ast_grep(&console, &cli.global, args),
         Command::AstEdit(args) => edits::ast_edit(&console, &cli.global, args),
-        Command::Resolve(args) => edits::resolve(&console, &cli.global, args),
+        Command::Resolve(args) => staged::resolve(&console, &cli.global, args),
         Command::Tools(args) => inspect::tools(&console, &cli.global, args),
         Command::Call(args) => call::call(&console, &cli.global, args),
         Command::Completions { shell } => inspect::completions(&console, shell),

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use toolbox::tool::{Output, ToolError};
 
 use crate::args::{ColorWhen, Global};
+use crate::speak;
 
 /// How a command ended, where it did not go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,10 @@ pub(crate) struct Console {
     pub(crate) json: bool,
     pub(crate) verbose: bool,
     pub(crate) color: bool,
+    /// Whether messages speak of flags, and not of the arguments of tools.
+    pub(crate) flags: bool,
+    /// Whether a person reads the answer.
+    pub(crate) terminal: bool,
     color_errors: bool,
     quiet: bool,
 }
@@ -59,6 +64,8 @@ impl Console {
         Self {
             json: global.json,
             verbose: global.verbose,
+            flags: true,
+            terminal: io::stdout().is_terminal(),
             color: color(io::stdout().is_terminal()),
             color_errors: color(io::stderr().is_terminal()),
             quiet: global.quiet,
@@ -87,6 +94,7 @@ impl Console {
     pub(crate) fn answer(&self, output: &Output) -> Step {
         match self.json {
             true => self.print_json(&output.data),
+            false if self.flags => self.print(&speak::answer(output)),
             false => self.print(&output.text),
         }
     }
@@ -113,17 +121,26 @@ impl Console {
                 Err(ending) => ending,
             };
         }
-        self.complain("error", "1;31", error.message());
-        if let Some(hint) = error.hint() {
-            self.complain("hint", "1;32", hint);
+        let (message, hint) = match self.flags {
+            true => speak::error(error),
+            false => (error.message().to_owned(), error.hint().map(str::to_owned)),
+        };
+        self.complain("error", "1;31", &message);
+        if let Some(hint) = hint {
+            self.complain("hint", "1;32", &hint);
         }
         Ending::Failed
     }
 
     /// Reports a command line that cannot be followed.
     pub(crate) fn misuse(&self, message: &str) -> Ending {
+        self.misuse_with_hint(message, "see `toolbox --help`")
+    }
+
+    /// Reports a command line that cannot be followed, and what to type instead.
+    pub(crate) fn misuse_with_hint(&self, message: &str, hint: &str) -> Ending {
         self.complain("error", "1;31", message);
-        self.complain("hint", "1;32", "see `toolbox --help`");
+        self.complain("hint", "1;32", hint);
         Ending::Usage
     }
 

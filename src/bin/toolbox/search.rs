@@ -4,11 +4,14 @@ use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 use toolbox::syntax::{Language, languages};
+use toolbox::tool::Output;
 
 use crate::args::{AstGrep, Global, ScopeArgs};
-use crate::host::{Host, found};
+use crate::host::{Host, found, is_number};
 use crate::output::{Console, Step};
 use crate::paint;
+use crate::shorten;
+use crate::speak;
 
 /// Searches, or says what is built in, or how a pattern is read.
 pub(crate) fn ast_grep(console: &Console, global: &Global, args: AstGrep) -> Step {
@@ -29,21 +32,82 @@ pub(crate) fn ast_grep(console: &Console, global: &Global, args: AstGrep) -> Ste
     let started = Instant::now();
     let mut call = scope(console, &host, args.scope, &args.paths)?;
     call.insert("pattern".to_owned(), json!(pattern));
-    if let Some(max_results) = args.max_results {
+    let short = args.count || args.files_with_matches;
+    if let Some(max_results) = args.max_results.or(short.then_some(usize::MAX)) {
         call.insert("max_results".to_owned(), json!(max_results));
     }
     if let Some(context_lines) = args.context_lines {
         call.insert("context_lines".to_owned(), json!(context_lines));
     }
-    let output = host.dispatch(console, "ast_grep", Value::Object(call))?;
+    let mut output = host.dispatch(console, "ast_grep", Value::Object(call))?;
     tell_skipped(console, &output.data);
     console.detail(&format!("searched in {:.0?}", started.elapsed()));
+    let anything = !is_empty(&output.data, "matches");
+    if short {
+        match args.count {
+            true => print_counts(console, &output)?,
+            false => print_files(console, &output)?,
+        }
+        return found(anything);
+    }
+    if let Some(max_lines) = args.max_lines
+        && !console.json
+    {
+        output.text = shorten::lines(&output.text, &output.data, max_lines);
+    }
     if console.color && !console.json {
+        output.text = speak::answer(&output);
         console.print(&paint::matches(&output))?;
     } else {
         console.answer(&output)?;
     }
-    found(!is_empty(&output.data, "matches"))
+    if let Some(root) = host.root_elsewhere(&args.paths)
+        && console.terminal
+    {
+        console.note(&format!("searched all of {}", root.display()));
+    }
+    found(anything)
+}
+
+/// Prints the number of matches of each file, and the sentence of the whole answer.
+fn print_counts(console: &Console, output: &Output) -> Step {
+    let counts = shorten::counts(&output.data);
+    if console.json {
+        let data = &output.data;
+        return console.print_json(&json!({
+            "count": data["shown"],
+            "truncated": data["truncated"],
+            "files": counts,
+            "files_searched": data["files_searched"],
+            "files_skipped": data["files_skipped"],
+            "hint": data["hint"],
+        }));
+    }
+    let mut text = String::new();
+    for (file, count) in &counts {
+        text.push_str(&format!("{file}:{count}\n"));
+    }
+    let spoken = speak::answer(output);
+    let summary = spoken.rsplit("\n\n").next().unwrap_or_default();
+    console.print(&format!("{text}{summary}"))
+}
+
+/// Prints the files with matches; without one, why.
+fn print_files(console: &Console, output: &Output) -> Step {
+    let counts = shorten::counts(&output.data);
+    let files: Vec<&str> = counts.keys().copied().collect();
+    if console.json {
+        let data = &output.data;
+        return console.print_json(&json!({ "files": files, "truncated": data["truncated"] }));
+    }
+    if output.data["truncated"] == Value::Bool(true) {
+        console.note("more matches exist than --max-results: files may be missing");
+    }
+    if files.is_empty() {
+        console.note(&speak::answer(output));
+        return Ok(());
+    }
+    console.print(&files.join("\n"))
 }
 
 /// Puts the scope of a command into the arguments of its tool.
@@ -53,6 +117,16 @@ pub(crate) fn scope(
     scope: ScopeArgs,
     paths: &[std::path::PathBuf],
 ) -> Step<Map<String, Value>> {
+    if let Some(number) = scope
+        .context
+        .as_deref()
+        .filter(|context| is_number(context))
+    {
+        return Err(console.misuse_with_hint(
+            &format!("--context names a rung of the ladder, and '{number}' is none"),
+            &format!("lines of context: -U {number}"),
+        ));
+    }
     let mut call = Map::new();
     let paths = host.paths(console, paths)?;
     if !paths.is_empty() {

@@ -255,6 +255,11 @@ fn try_forms(
         }
     }
     let fragment = fragment_start..text.len();
+    let last_line = text[fragment_start..].rsplit('\n').next().unwrap_or("");
+    if !terminator.is_empty() && syntax.comment_starts.iter().any(|c| last_line.contains(c)) {
+        // A comment at the end must not take the terminator in.
+        text.push('\n');
+    }
     text.push_str(terminator);
     let extended_end = text.len();
     text.push_str(rung.after);

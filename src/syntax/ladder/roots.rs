@@ -13,8 +13,9 @@ pub(super) fn find_roots(
     placed: &mut Placed,
     rung: &Rung,
 ) -> Result<(), String> {
+    placed.fragment = without_edge_comments(&placed.flat, &placed.text, &placed.fragment);
     let flat = &placed.flat;
-    let (left, right) = trimmed(&placed.text, &placed.fragment);
+    let (left, right) = (placed.fragment.start, placed.fragment.end);
     let right_extended = if placed.extended_end > placed.fragment.end {
         placed.extended_end
     } else {
@@ -300,6 +301,24 @@ fn accepts(grammar: &Grammar, rung: &Rung, flat: &Flat, idx: u32) -> Result<(), 
             rung.context
         ))
     }
+}
+
+/// The fragment's range without white space and comments at its edges: neither counts in a pattern.
+fn without_edge_comments(flat: &Flat, text: &str, range: &Range<usize>) -> Range<usize> {
+    let (mut left, mut right) = trimmed(text, range);
+    for comment in &flat.comments {
+        if comment.start as usize == left && (comment.end as usize) < right {
+            (left, _) = trimmed(text, &(comment.end as usize..right));
+        }
+    }
+    for comment in flat.comments.iter().rev() {
+        // Some grammars let a line comment reach over the line end.
+        let end = text[..comment.end as usize].trim_end().len();
+        if end == right && comment.start as usize > left {
+            (_, right) = trimmed(text, &(left..comment.start as usize));
+        }
+    }
+    left..right
 }
 
 /// The fragment's range without white space at its edges.

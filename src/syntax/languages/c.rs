@@ -13,6 +13,7 @@ pub(crate) const ROW: Language = Language {
 };
 
 const SYNTAX: Syntax = Syntax {
+    stumbles: true,
     rungs: &[
         Rung::new(Context::Statement, "void zs() {\n", "\n}").not(&[
             "case_statement",

@@ -81,6 +81,7 @@ pub(super) const EXPORT: Rung =
 
 /// What all four languages share; the rungs come from each.
 pub(super) const FAMILY: Syntax = Syntax {
+    stumbles: true,
     forms: &[
         "{}", "{};", "{}: {}", "case {}:", "{}() { }", "'{}'", "{}={{}}",
     ],

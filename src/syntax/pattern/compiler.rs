@@ -114,7 +114,9 @@ impl Compiler<'_> {
             } else if node.flags() & flag::NAMED == 0 {
                 let text = &self.placed.text[range.clone()];
                 let name = self.grammar.kind_name(node.kind);
-                let told = text.split_whitespace().eq(name.split_whitespace())
+                // `# include` and `#include` are one token, as are `not  in` and `not in`.
+                let solid = |t: &str| t.split_whitespace().collect::<String>();
+                let told = solid(text) == solid(name)
                     || (self.grammar.row.syntax.keywords_ignore_case
                         && text.eq_ignore_ascii_case(name));
                 self.ops.push(Op::Token {

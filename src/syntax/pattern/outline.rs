@@ -40,7 +40,13 @@ pub(super) fn fixed_runs(grammar: &Grammar, ops: &[Op]) -> Vec<TokenRun> {
                 if syntax.keywords_ignore_case && text.chars().all(char::is_alphabetic) {
                     flush(&mut current);
                 } else {
-                    current.extend(text.split_whitespace().map(Token::new));
+                    // A directive may have blanks after its sign: `# include`.
+                    let (sign, name) = match text.strip_prefix('#') {
+                        Some(name) if name.starts_with(char::is_alphabetic) => ("#", name),
+                        _ => ("", text),
+                    };
+                    current.extend((!sign.is_empty()).then(|| Token::new(sign)));
+                    current.extend(name.split_whitespace().map(Token::new));
                 }
             }
             Op::Separator { kind } => {

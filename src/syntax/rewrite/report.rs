@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::syntax::languages::Context;
-use crate::syntax::report::{SkippedFile, counted};
+use crate::syntax::report::{SkippedFile, counted, counted_plural, read_as, without_preface};
 
 /// The answer of `ast_edit`.
 #[derive(Clone, Debug, Serialize)]
@@ -16,16 +16,26 @@ pub struct EditReport {
     pub language: String,
     /// The rung on which the pattern was read.
     pub context: Context,
-    /// The kind of node that was matched.
+    /// The kind of node that was matched; of a sequence, its first.
     pub kind: String,
+    /// All root kinds of a sequence, a metavariable as it is written; empty for one node.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kinds: Vec<String>,
+    /// How many places match, those included that the rewrite leaves as they are.
+    pub matched: usize,
     /// How many places change.
     pub replacements: usize,
     /// In how many files.
     pub files: usize,
     /// The files that were looked at.
     pub files_searched: usize,
-    /// A unified diff of all files, clipped with a notice when long.
+    /// A unified diff of all files, its first lines where it is long.
     pub diff: String,
+    /// Whether lines of the diff were cut.
+    pub diff_truncated: bool,
+    /// How many.
+    #[serde(skip)]
+    pub diff_lines_cut: usize,
     /// Each replacement, in order, up to 200.
     pub changes: Vec<ChangeReport>,
     /// Files that were not looked at, and why.
@@ -62,18 +72,23 @@ impl EditReport {
 
 impl fmt::Display for EditReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let read_as = format!("as {} ({})", self.context, self.kind);
+        let read_as = read_as(self.context, &self.kind, &self.kinds);
+        let searched = counted(self.files_searched, "file");
         match &self.edit_id {
             Some(id) => writeln!(
                 f,
                 "(proposed) {} {read_as}; nothing is written yet: call resolve with edit_id \"{id}\"",
                 self.counts()
             )?,
+            None if self.replacements == 0 && self.matched > 0 => writeln!(
+                f,
+                "{} {read_as}, {searched} searched; the rewrite changes none of them, so nothing is staged",
+                counted_plural(self.matched, "match", "matches"),
+            )?,
             None => writeln!(
                 f,
-                "{} {read_as}, {} searched; nothing is staged",
-                self.counts(),
-                counted(self.files_searched, "file")
+                "{} {read_as}, {searched} searched; nothing is staged",
+                self.counts()
             )?,
         }
         for warning in &self.warnings {
@@ -83,10 +98,15 @@ impl fmt::Display for EditReport {
             writeln!(f, "skipped {} ({})", skipped.file, skipped.reason)?;
         }
         if let Some(hint) = &self.hint {
-            writeln!(f, "{hint}")?;
+            writeln!(f, "{}", without_preface(hint, self.context))?;
         }
         if !self.diff.is_empty() {
             write!(f, "\n{}", self.diff.trim_end())?;
+        }
+        match self.diff_lines_cut {
+            0 => {}
+            1 => write!(f, "\n... 1 more line of the diff is not shown")?,
+            cut => write!(f, "\n... {cut} more lines of the diff are not shown")?,
         }
         Ok(())
     }

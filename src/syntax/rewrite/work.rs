@@ -289,7 +289,13 @@ impl Work<'_> {
                 .copied()
                 .rfind(|at| inserted(*at))
                 .unwrap_or(after[0]);
-            return refuse(at, "have an empty body, which the language does not allow");
+            let more = match after.len() - before.len() - 1 {
+                0 => String::new(),
+                1 => " (and so would 1 more place in this file)".to_owned(),
+                n => format!(" (and so would {n} more places in this file)"),
+            };
+            let what = format!("have an empty body, which the language does not allow{more}");
+            return refuse(at, &what);
         }
         Ok(())
     }

@@ -97,6 +97,7 @@ fn staged_edits_are_listed_and_discarded() {
         .code(0)
         .stdout(
             contains("edit_1  javascript: `f($A)` -> `g($A)`\n    1 replacement in 1 file, ")
+                .and(contains(" ago\n    a.js\n"))
                 .and(contains("edit_2 ")),
         );
     let listed = checkout.json(&["resolve", "--list"], 0);
@@ -157,6 +158,111 @@ fn state_is_kept_per_workspace_outside_of_it() {
         !one.home().join(".local").exists(),
         "a search writes nothing"
     );
+}
+
+// R60: a long diff is cut in the answer, and the whole is one command away.
+#[test]
+fn a_staged_edit_is_shown_whole() {
+    let checkout = Checkout::new(&[("a.js", &"f(1)\n".repeat(300)), ("b.js", "f(2)\n")]);
+    let assert = checkout.toolbox(&EDIT).assert().code(0);
+    let text = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
+    assert!(!text.contains("+g(2)"), "{text}");
+    assert!(
+        text.ends_with(
+            " more lines of the diff are not shown; see all of it: toolbox resolve edit_1\n"
+        ),
+        "{text}"
+    );
+    let data = checkout.json(&EDIT, 0);
+    assert_eq!(data["diff_truncated"], true);
+    let diff = data["diff"].as_str().expect("a text");
+    assert_eq!(diff.lines().count(), 200, "the notice is no part of it");
+    checkout
+        .toolbox(&["resolve", "edit_1"])
+        .assert()
+        .code(0)
+        .stdout(
+            starts_with("edit_1  javascript: `f($A)` -> `g($A)`\n    301 replacements in 2 files")
+                .and(contains("-f(2)\n+g(2)\n"))
+                .and(contains("not shown").not()),
+        )
+        .stderr(contains("toolbox resolve edit_1 accept"));
+    let shown = checkout.json(&["resolve", "edit_1"], 0);
+    assert_eq!(shown["files"], json!(["a.js", "b.js"]));
+    assert_eq!(shown["changed"], json!([]));
+    let diff = shown["diff"].as_str().expect("a text");
+    assert_eq!(diff.matches("\n+g(").count(), 301);
+    // R67: what changed since has no diff that could be true.
+    checkout.write("b.js", "f(3)\n");
+    checkout
+        .toolbox(&["resolve", "edit_1"])
+        .assert()
+        .code(0)
+        .stdout(contains("changed since it was staged: b.js"))
+        .stderr(contains("can only be discarded"));
+    assert_eq!(
+        checkout.json(&["resolve", "edit_1"], 0)["changed"],
+        json!(["b.js"])
+    );
+    let unknown = checkout.json(&["resolve", "edit_9"], 3);
+    assert_eq!(unknown["error"]["kind"], "not_found");
+    let small = checkout.json(&["ast-edit", "f($A)", "g($A)", "b.js"], 0);
+    assert_eq!(small["diff_truncated"], false);
+}
+
+// The action and the id come in either order; one edit needs no id.
+#[test]
+fn the_words_of_resolve_are_understood() {
+    let checkout = Checkout::new(&[("a.js", "f(1)\n"), ("b.js", "h(1)\n")]);
+    let none = checkout.json(&["resolve", "accept"], 3);
+    assert_eq!(none["error"]["kind"], "not_found");
+    checkout.toolbox(&EDIT).assert().code(0);
+    checkout
+        .toolbox(&["ast-edit", "h($A)", "i($A)", "-l", "js"])
+        .assert()
+        .code(0);
+    checkout
+        .toolbox(&["resolve", "accept"])
+        .assert()
+        .code(2)
+        .stderr(contains("2 edits are staged: edit_1, edit_2"));
+    checkout
+        .toolbox(&["resolve", "accept", "edit_1"])
+        .assert()
+        .code(0);
+    assert_eq!(
+        (checkout.read("a.js"), checkout.read("b.js")),
+        ("g(1)\n".into(), "h(1)\n".into())
+    );
+    checkout.toolbox(&["resolve", "accept"]).assert().code(0);
+    assert_eq!(checkout.read("b.js"), "i(1)\n");
+}
+
+// A path in the place of the rewrite is no code; with a path behind it, it is.
+#[test]
+fn a_forgotten_rewrite_is_noticed() {
+    let checkout = Checkout::new(&[("sub/a.js", "f(1)\n")]);
+    for (word, noun) in [("sub", "folder"), ("sub/a.js", "file")] {
+        checkout
+            .toolbox(&["ast-edit", "f($A)", word, "-l", "js"])
+            .assert()
+            .code(2)
+            .stdout(is_empty())
+            .stderr(contains(format!(
+                "REWRITE is missing? `{word}` is a {noun}"
+            )));
+    }
+    let listed = checkout.json(&["resolve", "--list"], 0);
+    assert_eq!(listed["edits"], json!([]));
+    checkout
+        .toolbox(&["ast-edit", "f($A)", "sub", ".", "-l", "js"])
+        .assert()
+        .code(0)
+        .stdout(contains("+sub\n"));
+    checkout
+        .toolbox(&["ast-edit", "f($A)", "", "-l", "js"])
+        .assert()
+        .code(0);
 }
 
 const KILLED: &str = "cli::edits::killed_commit_child";

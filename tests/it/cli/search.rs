@@ -50,8 +50,21 @@ fn a_wrong_command_line_is_exit_code_two() {
         &[],
         &["-C", "nosuch", "tools"],
         &["tools", "-q", "-v"],
-        &["resolve", "edit_1"],
+        &["resolve"],
         &["resolve", "edit_1", "apply"],
+        &["resolve", "accept", "discard"],
+        &["resolve", "edit_1", "accept", "edit_2"],
+        &["-C", "3", "ast-grep", "f($A)"],
+        &["ast-grep", "f($A)", "-l", "js", "--context", "3"],
+        &[
+            "ast-grep",
+            "f($A)",
+            "-l",
+            "js",
+            "-c",
+            "--files-with-matches",
+        ],
+        &["ast-grep", "f($A)", "-l", "js", "--max-lines", "few"],
         &["ast-edit", "f($A)"],
     ] {
         checkout
@@ -89,8 +102,9 @@ fn an_error_of_the_tool_is_exit_code_three() {
         (
             &["f($A)", "-l", "js", "--max-results", "0"],
             "invalid_args",
-            "max_results",
+            "results is 0",
         ),
+        (&["while ($A", "-l", "js"], "unparseable", "while ($A"),
     ] {
         let args = [&["ast-grep"], args].concat();
         checkout
@@ -348,4 +362,212 @@ fn a_pattern_is_explained() {
         .toolbox(&["ast-grep", "--explain", "", "-l", "dart"])
         .assert()
         .code(3);
+}
+
+// A person types flags: no message names an argument of the tool, and the JSON does.
+#[test]
+fn messages_speak_of_flags() {
+    let checkout = Checkout::new(&[("a.py", "f(1)\nf(2)\n")]);
+    let error = |args: &[&str], words: &str| {
+        let assert = checkout.toolbox(args).assert().code(3);
+        assert.stderr(contains(words));
+    };
+    error(
+        &["ast-grep", "f($A)"],
+        "hint: only python here: add `-l python`",
+    );
+    error(
+        &["ast-grep", "f($A)", "a.py", "--max-results", "0"],
+        "error: --max-results is 0",
+    );
+    let raw = checkout.json(&["ast-grep", "f($A)"], 3);
+    assert_eq!(
+        raw["error"]["hint"],
+        "only python here: pass language \"python\""
+    );
+    checkout
+        .toolbox(&["ast-grep", "f($A)", "a.py", "--max-results", "1"])
+        .assert()
+        .stdout(contains("raise --max-results"));
+    checkout
+        .toolbox(&[
+            "call",
+            "ast_grep",
+            r#"{"pattern":"f($A)","language":"py","max_results":1}"#,
+        ])
+        .assert()
+        .stdout(contains("raise max_results"));
+    let number = |args: &[&str]| checkout.toolbox(args).assert().code(2);
+    number(&["-C", "3", "ast-grep", "f($A)"]).stderr(contains("lines of context: -U 3"));
+    number(&["ast-grep", "f($A)", "a.py", "--context", "3"])
+        .stderr(contains("lines of context: -U 3"));
+}
+
+// R56: the terminal gets the rung that got furthest and what is wrong; the tool a short list.
+#[test]
+fn unparseable_patterns_are_told_in_short() {
+    let checkout = Checkout::new(&[("a.py", "if a:\n    f()\n")]);
+    let told = |pattern: &str, words: &str| {
+        let args = ["ast-grep", pattern, "-l", "py"];
+        let assert = checkout.toolbox(&args).assert().code(3).stdout(is_empty());
+        let text = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+        assert!(text.contains(words), "{pattern}: {text}");
+        assert_eq!(text.lines().count(), 2, "{text}");
+        let error = checkout.json(&args, 3)["error"].clone();
+        assert_eq!(error["kind"], "unparseable");
+        let message = error["message"].as_str().expect("a text");
+        assert!(message.chars().count() <= 300, "{message}");
+    };
+    told("f($A, (", "the `(` is not closed");
+    told("f(.*", "looks like a regular expression");
+    told("f(..., ", "`...` is no wildcard");
+    told("f($x, )(", "a metavariable is written $X");
+    told(
+        "else: $$$B",
+        "as match arm: it would be read as else_clause",
+    );
+    // A header without its body is an error before any file is read.
+    for pattern in ["if $C:", "try:", "def f($$$A):"] {
+        told(pattern, &format!("write the body too: `{pattern} $$$BODY`"));
+    }
+    let complete = ["ast-grep", "if $C: $$$BODY", "-l", "py"];
+    checkout.toolbox(&complete).assert().code(0);
+    // Where a colon ends a whole fragment it is one.
+    checkout.write("a.js", "switch (a) { case 1: }\n");
+    checkout
+        .toolbox(&["ast-grep", "case $A:", "-l", "js"])
+        .assert()
+        .code(0);
+}
+
+// D14: an answer without a match says what is there and what the pattern looks like.
+#[test]
+fn no_match_is_explained() {
+    let checkout = Checkout::new(&[("a.ts", "f('a', b)\n"), ("b.ts", "")]);
+    let said = |pattern: &str, language: &str, words: &str| {
+        let args = ["ast-grep", pattern, "-l", language];
+        checkout
+            .toolbox(&args)
+            .assert()
+            .code(1)
+            .stdout(contains(words));
+    };
+    said(
+        "f($A)",
+        "python",
+        "\n0 files of python here; found: typescript (2)\n",
+    );
+    said("f(\"a\", b)", "ts", "does not match 'a'");
+    checkout.write("a.py", "f(1)\n");
+    said("f(...)", "py", "a run of siblings is written $$$");
+    said("f(_, b)", "ts", "any one node is written $_");
+    checkout.write(
+        "c.dart",
+        "class C {\n  @x\n  f() {}\n}\nclass D {\n  @x\n  f() {}\n}\n",
+    );
+    let args = ["ast-grep", "f() {}", "-l", "dart", "--context", "member"];
+    checkout.toolbox(&args).assert().code(1).stdout(contains(
+        "which the pattern does not mention (the first: c.dart:2)",
+    ));
+    fs::remove_file(checkout.path("c.dart")).expect("it was written");
+    // What the first line says is not said again.
+    checkout.write("d.dart", "class C { void g() {} }\n");
+    checkout
+        .toolbox(&["ast-grep", "void g() { $$$B }", "-l", "dart"])
+        .assert()
+        .code(1)
+        .stdout(
+            contains("\n1 as class member (method_declaration): add `--context \"class member\"`")
+                .and(contains("as statement;").not()),
+        );
+}
+
+// D38: a sequence is told as one, with all its kinds.
+#[test]
+fn a_sequence_is_told() {
+    let checkout = Checkout::new(&[("a.js", "lock(); f(); unlock();\n")]);
+    let args = ["ast-grep", "lock(); $$$B; unlock();", "-l", "js"];
+    checkout.toolbox(&args).assert().code(0).stdout(contains(
+        "1 match as a sequence of 3 statements (expression_statement, $$$B, expression_statement) in 1 file",
+    ));
+    let data = checkout.json(&args, 0);
+    assert_eq!(
+        (&data["kind"], data["kinds"].as_array().map(Vec::len)),
+        (&json!("expression_statement"), Some(3))
+    );
+}
+
+#[test]
+fn counts_file_names_and_short_matches() {
+    let checkout = Checkout::new(&[
+        ("a.js", "f(\n1,\n2)\nf(3)\n"),
+        ("b.js", &"f(1)\n".repeat(60)),
+    ]);
+    let with = |more: &[&str]| {
+        let args = [&["ast-grep", "f($$$A)", "-l", "js"], more].concat();
+        checkout.toolbox(&args).assert().code(0)
+    };
+    // All are counted, not only those that would be listed.
+    with(&["-c"]).stdout(starts_with("a.js:2\nb.js:60\n62 matches as statement"));
+    with(&["--count", "--max-results", "5"])
+        .stdout(starts_with("a.js:2\nb.js:3\nfirst 5 matches").and(contains("more exist")));
+    with(&["--files-with-matches"]).stdout("a.js\nb.js\n");
+    with(&["--files-with-matches", "--max-results", "1"])
+        .stdout("a.js\n")
+        .stderr(contains("files may be missing"));
+    with(&["a.js", "--max-lines", "1"]).stdout(starts_with(
+        "a.js\n1:f(\n  … 2 lines more\n4:f(3)\n\n2 matches",
+    ));
+    let args = ["ast-grep", "f($$$A)", "-l", "js"];
+    let counted = checkout.json(&[&args[..], &["-c"]].concat(), 0);
+    assert_eq!(counted["count"], 62);
+    assert_eq!(counted["files"], json!({"a.js": 2, "b.js": 60}));
+    let named = checkout.json(&[&args[..], &["--files-with-matches"]].concat(), 0);
+    assert_eq!(
+        named,
+        json!({"files": ["a.js", "b.js"], "truncated": false})
+    );
+    let none = ["ast-grep", "nosuch($A)", "-l", "js", "--files-with-matches"];
+    checkout
+        .toolbox(&none)
+        .assert()
+        .code(1)
+        .stdout(is_empty())
+        .stderr(contains("0 matches"));
+}
+
+// The tool's own name is understood too.
+#[test]
+fn the_names_of_the_tools_are_commands() {
+    let checkout = Checkout::new(&[("a.js", "f(1)\n")]);
+    checkout
+        .toolbox(&["ast_grep", "f($A)", "a.js"])
+        .assert()
+        .code(0);
+    checkout
+        .toolbox(&["ast_edit", "f($A)", "g($A)", "a.js"])
+        .assert()
+        .code(0);
+}
+
+// D14: where a fragment means something else on a later rung too, few matches are told with that.
+#[test]
+fn other_readings_of_few_matches_are_named() {
+    let checkout = Checkout::new(&[("a.ts", "interface P { a: any }\nfunction f(b: any) {}\n")]);
+    checkout
+        .toolbox(&["ast-grep", "$A: any", "-l", "ts"])
+        .assert()
+        .code(0)
+        .stdout(
+            contains("1 match as class member (property_signature)").and(contains(
+                "\nit also reads as type, parameter, object member; `--context` searches one of these\n",
+            )),
+        );
+    let silent = |args: &[&str]| checkout.json(args, 0)["hint"].clone();
+    let member = ["ast-grep", "$A: any", "-l", "ts", "--context", "member"];
+    assert_eq!(silent(&member), Value::Null);
+    assert_eq!(
+        silent(&["ast-grep", "any", "-l", "ts", "--context", "type"]),
+        Value::Null
+    );
 }

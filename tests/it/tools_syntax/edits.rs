@@ -321,3 +321,70 @@ fn two_searches_and_an_accept_at_once() {
     });
     assert!((0..30).all(|n| !bench.read(&format!("lib/{n}.dart")).contains("dispose(a)")));
 }
+
+// D8: a dollar that is no metavariable is kept, and said.
+#[test]
+fn literal_dollars_in_a_rewrite_are_said() {
+    let bench = Bench::new(&[("a.js", "f(1)\n"), ("b.sh", "f 1\n")]);
+    let warnings = |pattern: &str, rewrite: &str, path: &str| {
+        let args = json!({"pattern": pattern, "rewrite": rewrite, "path": path});
+        let output = bench.call("ast_edit", args).expect("it is staged");
+        assert!(output.data["edit_id"].is_string());
+        output.data["warnings"].clone()
+    };
+    assert_eq!(
+        warnings("f($A)", "g($x, $A)", "a.js"),
+        json!(["`$x` in the rewrite is literal text; a metavariable is written $X"])
+    );
+    assert_eq!(warnings("f($A)", "g($1, $A)", "a.js"), json!([]));
+    assert_eq!(
+        warnings("f(1)", "g($x)", "a.js"),
+        json!([]),
+        "nothing is bound"
+    );
+    assert_eq!(warnings("f $A", "g $x $A", "b.sh"), json!([]));
+}
+
+// D10: matches that the rewrite leaves as they are look different from no match.
+#[test]
+fn a_rewrite_that_changes_nothing_counts_its_matches() {
+    let bench = Bench::new(&[("a.js", "f(1);f(2)\n")]);
+    let said = |pattern: &str, rewrite: &str| {
+        let args = json!({"pattern": pattern, "rewrite": rewrite, "path": "a.js"});
+        bench.call("ast_edit", args).expect("it is worked out")
+    };
+    for rewrite in ["f($A)", " f($A) "] {
+        let same = said("f($A)", rewrite);
+        assert!(
+            same.text.starts_with("2 matches as statement"),
+            "{}",
+            same.text
+        );
+        assert_eq!(
+            (&same.data["matched"], &same.data["edit_id"]),
+            (&json!(2), &Value::Null)
+        );
+    }
+    let none = said("nosuch($A)", "f($A)");
+    assert!(
+        none.text.starts_with("0 replacements in 0 files"),
+        "{}",
+        none.text
+    );
+}
+
+// D16: a rewrite that is itself not whole is named; so is the number of bodies that would be empty.
+#[test]
+fn refusals_say_where_and_how_often() {
+    let bench = Bench::new(&[(
+        "a.py",
+        "if a:\n    f(1)\nif b:\n    f(2)\nif c:\n    f(3)\n",
+    )]);
+    let refused = |rewrite: &str| {
+        let args = json!({"pattern": "f($A)", "rewrite": rewrite, "path": "a.py"});
+        bench.refuses("ast_edit", args, ErrorKind::Failed, "a.py")
+    };
+    let hint = refused("g(($A)").hint().map(str::to_owned);
+    assert!(hint.is_some_and(|hint| hint.starts_with("in the rewrite the `(` is not closed; ")),);
+    assert!(refused("").message().contains("2 more places"));
+}

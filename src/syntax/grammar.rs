@@ -47,12 +47,22 @@ pub(crate) mod flag {
     pub const LOOSE: u32 = 1 << 21;
     /// A `;`, whether or not it is the language's terminator.
     pub const SEMICOLON: u32 = 1 << 22;
+    /// A kind that counts as another one, or a token that makes its parent count as another kind.
+    pub const SAME: u32 = 1 << 23;
     /// Continues the statement around the body that it stands in.
     pub const CLAUSE: u32 = 1 << 11;
 }
 
 /// The kind id of ERROR nodes.
 pub(crate) const ERROR_KIND: u16 = u16::MAX;
+
+/// A kind that counts as another one.
+struct Same {
+    from: u16,
+    /// The child token that makes it so; `None` for always.
+    token: Option<u16>,
+    to: u16,
+}
 
 /// A language ready to parse.
 pub struct Grammar {
@@ -61,6 +71,7 @@ pub struct Grammar {
     /// The tree-sitter language.
     pub(crate) language: tree_sitter::Language,
     flags: Vec<u32>,
+    same: Vec<Same>,
     parsers: Mutex<Vec<tree_sitter::Parser>>,
 }
 
@@ -68,6 +79,7 @@ impl Grammar {
     fn new(row: &'static Language) -> Grammar {
         let language = (row.grammar)();
         let syntax = &row.syntax;
+        let same = same_kinds(&language, syntax.same);
         let flags = (0..language.node_kind_count())
             .map(|id| {
                 let id = id as u16;
@@ -109,6 +121,10 @@ impl Grammar {
                     set(matches!(name, ")" | "]" | "}" | ">"), flag::CLOSER);
                 }
                 set(syntax.words.contains(&name), flag::WORD);
+                set(
+                    same.iter().any(|s| s.token.unwrap_or(s.from) == id),
+                    flag::SAME,
+                );
                 bits
             })
             .collect();
@@ -116,6 +132,7 @@ impl Grammar {
             row,
             language,
             flags,
+            same,
             parsers: Mutex::default(),
         }
     }
@@ -127,6 +144,18 @@ impl Grammar {
             .get(kind as usize)
             .copied()
             .unwrap_or(flag::NAMED)
+    }
+
+    /// The kind that a kind counts as, whatever its children are.
+    pub(crate) fn counts_as(&self, kind: u16) -> Option<u16> {
+        let always = |s: &&Same| s.from == kind && s.token.is_none();
+        self.same.iter().find(always).map(|s| s.to)
+    }
+
+    /// The kind that a parent counts as because of a child token.
+    pub(crate) fn counts_as_with(&self, parent: u16, token: u16) -> Option<u16> {
+        let told = |s: &&Same| s.from == parent && s.token == Some(token);
+        self.same.iter().find(told).map(|s| s.to)
     }
 
     /// Every kind that has a flag.
@@ -203,6 +232,29 @@ impl Grammar {
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<tree_sitter::Parser>> {
         self.parsers.lock().unwrap_or_else(|e| e.into_inner())
     }
+}
+
+/// Looks up the kinds that a row declares to be the same; a name that the grammar lacks is passed over.
+fn same_kinds(
+    language: &tree_sitter::Language,
+    rows: &[(&'static str, &'static str, &'static str)],
+) -> Vec<Same> {
+    let id = |name: &str, named: bool| {
+        let id = language.id_for_node_kind(name, named);
+        (id != 0).then_some(id)
+    };
+    rows.iter()
+        .filter_map(|(from, token, to)| {
+            Some(Same {
+                from: id(from, true)?,
+                token: match *token {
+                    "" => None,
+                    token => Some(id(token, false)?),
+                },
+                to: id(to, true)?,
+            })
+        })
+        .collect()
 }
 
 /// Every bundled grammar, each loaded on first use. The process owns one and lends it to every run.

@@ -150,6 +150,12 @@ pub struct Syntax {
     pub whole: &'static [&'static str],
     /// The kinds that `reserved` looks at.
     pub reserved_kinds: &'static [&'static str],
+    /// Kinds that hold the parts of a dotted path as children of their own (Scala's imports): a `$NAME`
+    /// there stands for one or more of them.
+    pub paths: &'static [&'static str],
+    /// Kinds that are another kind under a second name, where the grammar tells the place in a node's
+    /// kind: the kind, a child token that it must have (empty: always), and the kind that it counts as.
+    pub same: &'static [(&'static str, &'static str, &'static str)],
     /// Whether the grammar stumbles over correct code now and then. An error that a partial parse does not
     /// see changes what the full parse makes of the rest, so what a part of a file matches is then
     /// confirmed on the whole of it.
@@ -240,6 +246,8 @@ pub(crate) const PLAIN: Syntax = Syntax {
     whole: &[],
     reserved: &[],
     reserved_kinds: &["identifier"],
+    paths: &[],
+    same: &[],
     stumbles: false,
     keywords_ignore_case: false,
     nonempty: &[],

@@ -161,7 +161,7 @@ impl Builder<'_> {
         let mut depth = 0usize;
         loop {
             let ts = cursor.node();
-            let kind = ts.kind_id();
+            let mut kind = ts.kind_id();
             let mut flags = self.grammar.flags(kind);
             let range = ts.start_byte()..ts.end_byte();
             let start = (range.start as i64 + shift) as u32;
@@ -186,6 +186,13 @@ impl Builder<'_> {
             } else {
                 if kind == ERROR_KIND {
                     flags = flag::NAMED;
+                }
+                if flags & flag::SAME != 0 {
+                    if let Some(to) = self.grammar.counts_as(kind) {
+                        kind = to;
+                        flags = self.grammar.flags(kind);
+                    }
+                    self.rename(parent, kind);
                 }
                 let idx = self.push(kind, flags, start, end, parent);
                 let grafted = flags & flag::TOKEN_TREE != 0
@@ -216,6 +223,17 @@ impl Builder<'_> {
                 parent = self.flat.node(closed).parent;
                 self.close(closed);
             }
+        }
+    }
+
+    /// Gives the parent of a token the kind that it counts as.
+    fn rename(&mut self, parent: u32, token: u16) {
+        let Some(node) = self.flat.nodes.get_mut(parent as usize) else {
+            return;
+        };
+        if let Some(to) = self.grammar.counts_as_with(node.kind, token) {
+            node.kind = to;
+            node.flags = self.grammar.flags(to) as u16 | node.flags & MISSING as u16;
         }
     }
 

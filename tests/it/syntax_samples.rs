@@ -60,7 +60,10 @@ fn cases(row: &Language) -> Vec<Value> {
     let mut files: Vec<PathBuf> = files
         .map(|entry| entry.path())
         .filter(|path| path.extension().is_some_and(|e| e == "jsonl"))
-        .filter(|path| !path.ends_with("rewrite.jsonl"))
+        .filter(|path| {
+            let name = path.file_name().and_then(|name| name.to_str());
+            !name.is_some_and(|name| name.starts_with("rewrite"))
+        })
         .collect();
     files.sort();
     let mut cases = Vec::new();
@@ -359,6 +362,13 @@ fn mentioned(row: &Language) -> Vec<(&'static str, &'static str, Option<bool>)> 
     add("whole", syntax.whole, named);
     add("trivia", syntax.trivia, None);
     add("words", syntax.words, None);
+    add("paths", syntax.paths, named);
+    for (from, token, to) in syntax.same {
+        add("same", &[*from, *to], named);
+        if !token.is_empty() {
+            add("same", &[*token], Some(false));
+        }
+    }
     // Most rows keep what the empty row says here, whether their grammar has it or not.
     if syntax.expression_statements != ["expression_statement"] {
         add("expression_statements", syntax.expression_statements, named);

@@ -144,9 +144,19 @@ pub(super) fn find_roots(
         rung.context,
         Context::Statement | Context::ClassMember | Context::Declaration
     );
-    let all_named = roots
-        .iter()
-        .all(|c| flat.node(*c).flags() & (flag::NAMED | flag::TERMINATOR | flag::SEPARATOR) != 0);
+    // A word that is attached to a parameter stands beside it (Dart's `required`).
+    let (last, before) = (*last, &roots[..roots.len() - 1]);
+    let has_prefix = rung.context == Context::Parameter
+        && before
+            .iter()
+            .all(|c| flat.node(*c).flags() & flag::ATTACHED != 0)
+        && flat.node(last).flags() & flag::NAMED != 0;
+    let sequences = sequences || has_prefix;
+    let part = flag::NAMED
+        | flag::TERMINATOR
+        | flag::SEPARATOR
+        | if has_prefix { flag::ATTACHED } else { 0 };
+    let all_named = roots.iter().all(|c| flat.node(*c).flags() & part != 0);
     if !sequences || !all_named {
         return Err(format!(
             "the fragment is {} nodes side by side in {}",

@@ -55,7 +55,12 @@ const SYNTAX: Syntax = Syntax {
         "attributed_declarator",
     ],
     strings: &["string_literal", "char_literal", "system_lib_string"],
-    clauses: &["else_clause"],
+    clauses: &[
+        "else_clause",
+        "preproc_elif",
+        "preproc_elifdef",
+        "preproc_else",
+    ],
     reserved: &[
         "case", "default", "do", "else", "enum", "for", "if", "return", "struct", "switch",
         "typedef", "union", "while",

@@ -68,7 +68,13 @@ const SYNTAX: Syntax = Syntax {
         "char_literal",
         "system_lib_string",
     ],
-    clauses: &["catch_clause", "else_clause"],
+    clauses: &[
+        "catch_clause",
+        "else_clause",
+        "preproc_elif",
+        "preproc_elifdef",
+        "preproc_else",
+    ],
     reserved: &[
         "case",
         "catch",

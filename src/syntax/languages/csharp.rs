@@ -89,7 +89,12 @@ const SYNTAX: Syntax = Syntax {
         "character_literal",
         "interpolated_string_expression",
     ],
-    clauses: &["catch_clause", "finally_clause"],
+    clauses: &[
+        "catch_clause",
+        "finally_clause",
+        "preproc_elif",
+        "preproc_else",
+    ],
     reserved: &[
         "abstract",
         "as",

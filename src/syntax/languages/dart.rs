@@ -23,10 +23,12 @@ const SYNTAX: Syntax = Syntax {
         Rung::new(Context::Type, "zs() { zf<", "\n>(); }").only(&["type"]),
         Rung::new(Context::Type, "class Zs<", "\n> {}").only(&["type_parameter"]),
         Rung::new(Context::Parameter, "zs(", "\n) {}").only(&["formal_parameter"]),
+        Rung::new(Context::Parameter, "zs({", "\n}) {}").only(&["formal_parameter"]),
         Rung::new(Context::MatchArm, "zs() { switch (zs) {\n", "\n} }"),
         Rung::new(Context::MatchArm, "zs() { zv = switch (zs) {\n", "\n}; }"),
-        Rung::new(Context::ObjectMember, "var zs = { ", "\n};").only(&["map_element"]),
+        // A name before the colon is an argument's far more often than a key of a map.
         Rung::new(Context::ObjectMember, "var zs = zf(", "\n);").only(&["named_argument"]),
+        Rung::new(Context::ObjectMember, "var zs = { ", "\n};").only(&["map_element"]),
         Rung::new(Context::Decorator, "@za ", "\nclass Zs {}").only(&["annotation"]),
         Rung::new(Context::Import, "", "\n").only(IMPORTS),
     ],
@@ -40,8 +42,28 @@ const SYNTAX: Syntax = Syntax {
         "static_final_declaration_list",
     ],
     declarators: &["initialized_identifier", "static_final_declaration"],
-    strings: &["string_literal"],
-    attached: &["annotation"],
+    // The literals that stand side by side in one `string_literal`.
+    strings: &[
+        "string_literal_double_quotes",
+        "string_literal_double_quotes_multiple",
+        "string_literal_single_quotes",
+        "string_literal_single_quotes_multiple",
+        "raw_string_literal_double_quotes",
+        "raw_string_literal_double_quotes_multiple",
+        "raw_string_literal_single_quotes",
+        "raw_string_literal_single_quotes_multiple",
+    ],
+    attached: &["annotation", "required"],
+    words: &["super", "this"],
+    same: &[
+        ("assignable_expression", ".", "member_expression"),
+        (
+            "assignable_expression",
+            "?.",
+            "null_aware_member_expression",
+        ),
+        ("assignable_expression", "[", "index_expression"),
+    ],
     clauses: &["catch_clause", "finally_clause"],
     reserved: &[
         "case", "catch", "class", "const", "default", "do", "else", "enum", "export", "extends",
@@ -52,6 +74,12 @@ const SYNTAX: Syntax = Syntax {
     // Built-in identifiers that stand for a type here are the words of another construct.
     never: &[
         ("local_function_declaration", "annotation", ""),
+        // A label before an expression is the name of an argument.
+        ("labeled_statement", "expression_statement", ""),
+        ("labeled_statement", "local_variable_declaration", ""),
+        ("type_identifier", "import", ""),
+        ("type_identifier", "export", ""),
+        ("type_identifier", "required", ""),
         ("type_identifier", "typedef", ""),
         ("type_identifier", "static", ""),
         ("type_identifier", "factory", ""),

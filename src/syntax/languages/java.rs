@@ -135,6 +135,7 @@ const SYNTAX: Syntax = Syntax {
         "void",
         "while",
     ],
+    same: &[("inferred_parameters", "", "formal_parameters")],
     reserved_kinds: &["identifier", "type_identifier"],
     parentheses: Some(("(", ")")),
     type_parentheses: false,

@@ -32,6 +32,7 @@ const SYNTAX: Syntax = Syntax {
         Rung::new(Context::Parameter, "fun zs(", "\n) {}\n"),
         Rung::new(Context::Parameter, "class Zs(", "\n)\n").only(&["class_parameter"]),
         Rung::new(Context::MatchArm, "fun zs() { when (zv) {\n", "\n} }\n").only(&["when_entry"]),
+        Rung::new(Context::ObjectMember, "val zs = zf(", "\n)\n").only(&["value_argument"]),
         Rung::new(Context::Decorator, "", "\nclass Zs\n").only(&["annotation"]),
         Rung::new(Context::Import, "", "\n").only(&["import"]),
     ],
@@ -52,7 +53,13 @@ const SYNTAX: Syntax = Syntax {
         "character_literal",
     ],
     attached: &["parameter_modifiers"],
-    clauses: &["catch_block", "finally_block", "getter", "setter"],
+    clauses: &[
+        "catch_block",
+        "finally_block",
+        "getter",
+        "setter",
+        "lambda_parameters",
+    ],
     loose: &[
         "block",
         "class_body",
@@ -83,7 +90,10 @@ const SYNTAX: Syntax = Syntax {
         "when",
         "while",
     ],
-    never: &[("class_declaration", "enum_class_body", "enum")],
+    never: &[
+        ("class_declaration", "enum_class_body", "enum"),
+        ("value_argument", "annotated_expression", ""),
+    ],
     parentheses: Some(("(", ")")),
     wraps: &[
         Wrap::new("navigation_expression", LOOSER),

@@ -40,6 +40,7 @@ const SYNTAX: Syntax = Syntax {
     terminator_optional: true,
     separators: &[",", ";"],
     expression_statements: &[],
+    paths: &["import_declaration", "export_declaration"],
     lists: &["indented_block", "indented_cases", "enumerators"],
     loose: &[
         "block",

@@ -421,6 +421,9 @@ impl<'a> Machine<'a> {
     }
 
     fn bind_run(&mut self, slot: Option<usize>, from: u32, to: u32) -> bool {
+        if slot.is_some_and(|slot| !self.pattern.slots[slot].run) && !self.is_path(from, to) {
+            return false;
+        }
         let bytes = if from == to {
             let at = self.flat.nodes.get(from as usize).map_or(0, |n| n.start);
             (at, at)
@@ -435,6 +438,19 @@ impl<'a> Machine<'a> {
                 bytes,
             },
         )
+    }
+
+    /// Whether the siblings from `from` to `to` are what one metavariable takes of a path.
+    fn is_path(&self, from: u32, to: u32) -> bool {
+        let mut at = from;
+        while at < to {
+            let node = self.flat.node(at);
+            if node.flags() & flag::SEPARATOR != 0 {
+                return false;
+            }
+            at = node.next;
+        }
+        from < to
     }
 
     /// Binds a slot, or compares with what it already holds.

@@ -84,7 +84,7 @@ impl Compiler<'_> {
             });
             if !(passed && has_inner) {
                 let slot = self.slot(meta);
-                self.ops.push(if meta.run {
+                self.ops.push(if meta.run || self.is_in_path(idx) {
                     Op::Run { slot }
                 } else {
                     Op::One { slot }
@@ -136,6 +136,18 @@ impl Compiler<'_> {
         }
         self.ops.push(Op::Enter { kind: node.kind });
         None
+    }
+
+    /// Whether a node is a part of a path whose parts are no node together; not in a list of paths, in
+    /// which one could not be told from the next.
+    fn is_in_path(&self, idx: u32) -> bool {
+        let flat = &self.placed.flat;
+        let parent = flat.node(idx).parent;
+        let kind = self.grammar.kind_name(flat.node(parent).kind);
+        self.grammar.row.syntax.paths.contains(&kind)
+            && flat
+                .children(parent)
+                .all(|c| flat.node(c).flags() & flag::SEPARATOR == 0)
     }
 
     /// The operation for `$$$NAME;` as a statement: a run of statements, not a run inside of one.

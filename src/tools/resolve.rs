@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::syntax::Edits;
-use crate::files::{CommitError, Recovered};
+use crate::files::{CommitError, LockError, Recovered};
 use crate::syntax::staging::{Accepted, StagingError};
 use crate::tool::{Call, ErrorKind, Output, Tier, Tool, ToolError};
 use crate::workspace::Workspace;
@@ -273,6 +273,10 @@ pub(super) fn staging_error(error: StagingError, workspace: &Workspace) -> ToolE
             "see to the cause; the interrupted change is finished or undone at the next attempt",
         ),
         StagingError::Damaged { .. } => (Failed, again),
+        StagingError::Locked(LockError::Io { .. }) => (
+            Failed,
+            "the state folder cannot be used: see to it, or name another in XDG_STATE_HOME",
+        ),
         StagingError::Locked(_) => (
             Timeout,
             "another process uses the staged edits: try again when it has ended",

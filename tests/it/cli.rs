@@ -5,6 +5,7 @@
 
 mod edits;
 mod inspect;
+mod paths;
 mod search;
 
 use std::fs;

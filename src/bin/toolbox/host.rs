@@ -24,6 +24,8 @@ const STATE_NAME_LETTERS: usize = 32;
 pub(crate) struct Host {
     pub(crate) workspace: Workspace,
     current_dir: PathBuf,
+    /// Whether `-C` named the workspace: relative paths are then looked up in it first.
+    workspace_named: bool,
     resources: SyntaxResources,
 }
 
@@ -60,6 +62,7 @@ impl Host {
         Ok(Self {
             workspace,
             current_dir,
+            workspace_named: global.workspace.is_some(),
             resources,
         })
     }
@@ -137,15 +140,23 @@ impl Host {
         if word.trim().is_empty() || word.contains('\n') {
             return None;
         }
-        let metadata = std::fs::metadata(self.current_dir.join(word)).ok()?;
+        let metadata = std::fs::metadata(self.located(Path::new(word))).ok()?;
         Some(if metadata.is_dir() { "folder" } else { "file" })
     }
 
-    /// Makes the path arguments of a command absolute: they are relative to the current folder, while a
-    /// tool's are relative to the workspace.
+    /// Where a path of the command line is: relative to the current folder, or with `-C DIR` to DIR, as
+    /// git and make have it. A path that exists only relative to the current folder is that one.
+    fn located(&self, path: &Path) -> PathBuf {
+        let here = self.current_dir.join(path);
+        let there = self.workspace.root().join(path);
+        let elsewhere = self.workspace_named && (there.exists() || !here.exists());
+        if elsewhere { there } else { here }
+    }
+
+    /// Makes the path arguments of a command absolute.
     pub(crate) fn paths(&self, console: &Console, paths: &[PathBuf]) -> Step<Vec<String>> {
         let absolute = |path: &PathBuf| {
-            let path = self.current_dir.join(path);
+            let path = self.located(path);
             path.to_str().map(str::to_owned).ok_or_else(|| {
                 console.misuse(&format!(
                     "the path '{}' is not UTF-8: name a folder above it",

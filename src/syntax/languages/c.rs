@@ -1,4 +1,4 @@
-//! C.
+//! C: preprocessor lines among the code, declarators in declarations.
 
 use super::{Context, Language, PLAIN, Rung, Syntax};
 

@@ -1,4 +1,4 @@
-//! C++.
+//! C++: what C has, and classes, templates and lambdas.
 
 use super::{Context, Language, PLAIN, Rung, Syntax};
 

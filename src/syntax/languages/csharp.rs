@@ -1,4 +1,4 @@
-//! C#.
+//! C#: members with modifiers, statements in methods.
 
 use super::{Context, Language, PLAIN, Rung, Syntax};
 
@@ -135,6 +135,7 @@ const SYNTAX: Syntax = Syntax {
         "while",
     ],
     never: &[("lambda_expression", "initializer_expression", "")],
+    words: &["this", "base"],
     parentheses: Some(("(", ")")),
     type_parentheses: false,
     ..PLAIN

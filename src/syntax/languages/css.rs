@@ -1,4 +1,4 @@
-//! CSS.
+//! CSS: rules, declarations, selectors, at-rules.
 
 use super::{Context, Language, PLAIN, Rung, Syntax};
 

@@ -1,4 +1,4 @@
-//! Dart.
+//! Dart: classes, functions, collections, named arguments.
 
 use super::{Context, Language, PLAIN, Rung, Syntax};
 

@@ -1,4 +1,4 @@
-//! Go.
+//! Go: statement lists, expression lists, short declarations.
 
 use super::{Context, Language, PLAIN, Rung, Syntax, Wrap};
 

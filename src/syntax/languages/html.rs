@@ -1,4 +1,4 @@
-//! HTML.
+//! HTML: elements and attributes; scripts and styles are code of other languages.
 
 use super::{Context, Language, PLAIN, Rung, Syntax};
 

@@ -1,4 +1,4 @@
-//! Java.
+//! Java: members with modifiers, statements in methods, lambdas.
 
 use super::{Context, Language, PLAIN, Rung, Syntax};
 

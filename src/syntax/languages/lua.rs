@@ -1,4 +1,4 @@
-//! Lua.
+//! Lua: statements without terminators, tables.
 
 use super::{Context, Language, PLAIN, Rung, Syntax};
 

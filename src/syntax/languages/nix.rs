@@ -1,4 +1,4 @@
-//! Nix.
+//! Nix: attribute sets, functions, lists.
 
 use super::{Context, Language, PLAIN, Rung, Syntax};
 

@@ -1,4 +1,4 @@
-//! PHP.
+//! PHP: code inside of tags, variables with a dollar.
 
 use super::{Context, Language, PLAIN, Rung, Syntax};
 

@@ -1,4 +1,4 @@
-//! Ruby.
+//! Ruby: bodies with rescue clauses, calls without parentheses.
 
 use super::{Context, Language, PLAIN, Rung, Syntax};
 

@@ -1,4 +1,4 @@
-//! Rust.
+//! Rust: items with attributes, macros whose arguments are code.
 
 use super::{Context, Language, Leading, PLAIN, Rung, Syntax, TokenTree, Wrap};
 

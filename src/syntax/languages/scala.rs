@@ -1,4 +1,4 @@
-//! Scala.
+//! Scala: definitions, templates, matches.
 
 use super::{Context, Language, PLAIN, Rung, Syntax};
 

@@ -1,4 +1,4 @@
-//! Swift.
+//! Swift: statements without terminators, closures, attributes.
 
 use super::{Context, Language, PLAIN, Rung, Syntax, Wrap};
 

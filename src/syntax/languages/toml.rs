@@ -1,4 +1,4 @@
-//! TOML.
+//! TOML: tables and pairs.
 
 use super::{Context, Language, PLAIN, Rung, Syntax};
 

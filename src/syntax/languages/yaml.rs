@@ -1,4 +1,4 @@
-//! YAML.
+//! YAML: mappings and sequences.
 
 use super::{Context, Language, PLAIN, Rung, Syntax};
 

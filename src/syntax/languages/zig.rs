@@ -1,4 +1,4 @@
-//! Zig.
+//! Zig: declarations, functions, switches.
 
 use super::{Context, Language, PLAIN, Rung, Syntax};
 

@@ -12,11 +12,15 @@ use crate::syntax::languages::{Leading, Wrap};
 use crate::syntax::template::{Inserted, Output, Place, Planned, Template, TemplatePiece};
 use crate::syntax::tree::Flat;
 
-/// How often parentheses are added and the result parsed again; the last time, all are.
+/// How often parentheses are added and the result parsed again; the last time all are, and the time
+/// before all around captures.
 const N_ROUNDS: usize = 6;
 
 /// How many places that a result with errors may do without are tried one by one.
 const N_SPARED: usize = 24;
+
+/// Larger results are not parsed once more for each place.
+const SPARED_BYTES: usize = 1 << 20;
 
 /// What deciding on parentheses needs to know of one file.
 pub(super) struct Grouping<'a> {
@@ -27,6 +31,7 @@ pub(super) struct Grouping<'a> {
     pub old: &'a Flat,
 }
 
+/// An output and its parse.
 type Result = (Output, Flat);
 
 impl Grouping<'_> {
@@ -45,7 +50,11 @@ impl Grouping<'_> {
             best = result;
         }
         for round in 1..=N_ROUNDS {
-            let more = self.regrouped(&best, &places, round < N_ROUNDS);
+            let mut more = self.regrouped(&best, &places, round < N_ROUNDS - 1);
+            // With all captures in parentheses, the replacements in them need none.
+            if round == N_ROUNDS - 1 && more.iter().any(|place| place.1.is_some()) {
+                more.retain(|place| place.1.is_some());
+            }
             if more.is_empty() {
                 break;
             }
@@ -76,7 +85,7 @@ impl Grouping<'_> {
             .filter(|(planned, piece)| piece.is_none() && self.is_nested(*planned))
             .collect();
         nested.sort_unstable();
-        for place in nested.into_iter().take(N_SPARED) {
+        for place in nested.into_iter().take(n_spared(&best)) {
             places.remove(&place);
             match attempt(&places) {
                 Some(without)
@@ -139,7 +148,7 @@ impl Grouping<'_> {
             };
             let mut order: Vec<Place> = places.iter().copied().collect();
             order.sort_unstable();
-            for place in order.into_iter().take(N_SPARED) {
+            for place in order.into_iter().take(n_spared(&result)) {
                 places.remove(&place);
                 match attempt(&places) {
                     Some(with) if with.1.n_errors <= self.old.n_errors => result = with,
@@ -296,6 +305,15 @@ impl Grouping<'_> {
             }
             at = parent;
         }
+    }
+}
+
+/// How many places are tried one by one in a result.
+fn n_spared(result: &Result) -> usize {
+    if result.0.bytes.len() > SPARED_BYTES {
+        0
+    } else {
+        N_SPARED
     }
 }
 

@@ -97,6 +97,15 @@ impl Flat {
         (!self.is_leaf(idx)).then(|| self.node(idx + 1).prev)
     }
 
+    /// Whether a declarator is no more than the name or the pattern in it.
+    pub fn is_bare(&self, idx: u32) -> bool {
+        self.nodes.get(idx as usize + 1).is_some_and(|inner| {
+            inner.parent == idx
+                && inner.next == self.node(idx).next
+                && inner.flags() & (flag::NAMED | flag::DECLARATOR) == flag::NAMED
+        })
+    }
+
     /// The child of `parent` that ends where `idx` begins, `idx` being a later child of it or one past
     /// its subtree.
     pub fn child_before(&self, idx: u32, parent: u32) -> Option<u32> {

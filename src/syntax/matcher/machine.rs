@@ -187,7 +187,8 @@ impl<'a> Machine<'a> {
             }
             Op::One { slot } => {
                 let whole = node.flags() & (flag::NAMED | flag::WORD) != 0
-                    && node.flags() & (MISSING | flag::LIST | flag::DECLARATOR | flag::CLAUSE) == 0
+                    && node.flags() & (MISSING | flag::LIST | flag::CLAUSE) == 0
+                    && (node.flags() & flag::DECLARATOR == 0 || flat.is_bare(idx))
                     && node.kind != crate::syntax::grammar::ERROR_KIND;
                 let capture = Capture {
                     nodes: (idx, node.next),

@@ -76,8 +76,7 @@ impl Compiler<'_> {
         }
         let range = node.start as usize..node.end as usize;
         if let Some(meta) = self.placed.meta_of(&node) {
-            let passed = node.flags() & flag::LIST != 0
-                || (!meta.run && node.flags() & flag::DECLARATOR != 0);
+            let passed = node.flags() & flag::LIST != 0;
             let has_inner = flat.children(idx).next().is_some_and(|c| {
                 let child = flat.node(c);
                 child.start == node.start && child.end == node.end

@@ -42,8 +42,11 @@ def once(command, out=subprocess.DEVNULL):
     """CPU seconds, wall seconds and peak MB of one run."""
     start = time.monotonic()
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.DEVNULL)
-    _, _, used = os.wait4(child.pid, 0)
-    child.returncode = 0
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    # All three answer 1 for "nothing found"; anything else is no search and must not be timed as one.
+    if child.returncode not in (0, 1):
+        sys.exit(f"exit code {child.returncode} from: {' '.join(command)}")
     return used.ru_utime + used.ru_stime, time.monotonic() - start, used.ru_maxrss / 1024
 
 
@@ -75,7 +78,7 @@ def ast_grep(pattern, language, folder):
 
 
 def ours(pattern, language, folder, most=EVERYTHING):
-    return [OURS, "ast-grep", pattern, folder, "-l", language, "--json", "--max-results", most]
+    return [OURS, "-C", folder, "ast-grep", "-l", language, "--json", "--max-results", most, "--", pattern]
 
 
 def engine(word, *args):

@@ -62,40 +62,22 @@ impl Searcher<'_> {
         let row = self.language(query, cancel)?;
         let grammar = self.grammars.grammar(row);
         let compiled = pattern::compile(grammar, &query.pattern, query.context)?;
-        let mut pattern = &compiled.pattern;
         if rewrite.template.len() > limits::PATTERN_BYTES {
             return Err(SyntaxError::PatternTooLong {
                 bytes: rewrite.template.len(),
             });
         }
-        Template::new(&rewrite.template, pattern, grammar).map_err(unbound)?;
+        Template::new(&rewrite.template, &compiled.pattern, grammar).map_err(unbound)?;
         let target = self.target(query, row, cancel)?;
         // A quick scan finds the files; each of those is then read once more and parsed whole.
-        let mut scan = self.scan(
+        let (pattern, scan) = self.scan_readings(
             grammar,
-            pattern,
+            &compiled,
             &target.files,
             usize::MAX,
             cancel,
-            &|file, _, _| file.to_owned(),
+            &|_, file, _, _| file.to_owned(),
         )?;
-        for other in &compiled.alternatives {
-            if !scan.found.is_empty() {
-                break;
-            }
-            pattern = other;
-            scan = self.scan(
-                grammar,
-                pattern,
-                &target.files,
-                usize::MAX,
-                cancel,
-                &|file, _, _| file.to_owned(),
-            )?;
-        }
-        if scan.found.is_empty() {
-            pattern = &compiled.pattern;
-        }
         let template = Template::new(&rewrite.template, pattern, grammar).map_err(unbound)?;
         let near = scan.near;
         let mut matched = scan.found;

@@ -20,7 +20,7 @@ use crate::syntax::hint;
 use crate::syntax::languages::{self, Context, Language};
 use crate::syntax::matcher::Match;
 use crate::syntax::partial::Parsed;
-use crate::syntax::pattern::{self, Pattern};
+use crate::syntax::pattern::{self, Compiled, Pattern};
 use crate::syntax::place::clipped;
 use crate::syntax::report::{MatchReport, SearchReport, ShownLine, SkippedFile};
 use crate::syntax::source::Unsearchable;
@@ -86,33 +86,15 @@ impl Searcher<'_> {
         let grammar = self.grammars.grammar(row);
         let compiled = pattern::compile(grammar, &query.pattern, query.context)?;
         let target = self.target(query, row, cancel)?;
-        let mut pattern = &compiled.pattern;
-        let mut scan = self.scan(
+        let (pattern, scan) = self.scan_readings(
             grammar,
-            pattern,
+            &compiled,
             &target.files,
             query.max_results,
             cancel,
-            &|file, parsed, m| self.report(pattern, file, parsed, m, query.context_lines),
+            &|pattern, file, parsed, m| self.report(pattern, file, parsed, m, query.context_lines),
         )?;
         let mut skipped = target.skipped;
-        for other in &compiled.alternatives {
-            if !scan.found.is_empty() {
-                break;
-            }
-            pattern = other;
-            scan = self.scan(
-                grammar,
-                pattern,
-                &target.files,
-                query.max_results,
-                cancel,
-                &|file, parsed, m| self.report(pattern, file, parsed, m, query.context_lines),
-            )?;
-        }
-        if scan.found.is_empty() {
-            pattern = &compiled.pattern;
-        }
         skipped.extend(scan.skipped);
         skipped.sort();
         let mut report = SearchReport {
@@ -290,8 +272,37 @@ impl Searcher<'_> {
         }
     }
 
+    /// Runs the readings of a pattern in turn until one finds something. Gives the reading that did, or the
+    /// first where none does, with the last scan.
+    pub(crate) fn scan_readings<'p, T: Send>(
+        &self,
+        grammar: &Grammar,
+        compiled: &'p Compiled,
+        files: &[PathBuf],
+        max: usize,
+        cancel: &Cancel,
+        each: &(dyn Fn(&Pattern, &Path, &Parsed<'_>, &Match) -> T + Sync),
+    ) -> Result<(&'p Pattern, Scan<T>), SyntaxError> {
+        let scan = |pattern: &'p Pattern| {
+            self.scan(grammar, pattern, files, max, cancel, &|file, parsed, m| {
+                each(pattern, file, parsed, m)
+            })
+        };
+        let mut last = scan(&compiled.pattern)?;
+        for other in &compiled.alternatives {
+            if !last.found.is_empty() {
+                break;
+            }
+            last = scan(other)?;
+            if !last.found.is_empty() {
+                return Ok((other, last));
+            }
+        }
+        Ok((&compiled.pattern, last))
+    }
+
     /// Runs a pattern over files in order and collects what `each` makes of the matches.
-    pub(crate) fn scan<T: Send>(
+    fn scan<T: Send>(
         &self,
         grammar: &Grammar,
         pattern: &Pattern,

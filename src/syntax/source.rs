@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use crate::limits;
+use crate::text::TextKind;
 
 /// Why a file was not searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -73,15 +74,10 @@ pub(crate) fn read_into(path: &Path, buffer: &mut Vec<u8>) -> Result<Stamp, Unse
 
 /// Says whether bytes are text that can be searched.
 pub(crate) fn check_text(bytes: &[u8]) -> Result<(), Unsearchable> {
-    if bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]) {
-        return Err(Unsearchable::Utf16);
-    }
-    let head = &bytes[..bytes.len().min(limits::BINARY_PROBE_BYTES)];
-    if memchr::memchr(0, head).is_some() {
-        return Err(Unsearchable::Binary);
-    }
-    match std::str::from_utf8(bytes) {
-        Ok(_) => Ok(()),
-        Err(_) => Err(Unsearchable::NotUtf8),
+    match TextKind::of(bytes) {
+        TextKind::Utf8 | TextKind::Utf8Bom => Ok(()),
+        TextKind::Utf16Le | TextKind::Utf16Be => Err(Unsearchable::Utf16),
+        TextKind::Binary => Err(Unsearchable::Binary),
+        TextKind::NotUtf8 => Err(Unsearchable::NotUtf8),
     }
 }

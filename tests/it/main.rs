@@ -16,6 +16,7 @@ mod rewrite_more;
 mod split;
 mod split_plan;
 mod staging;
+mod support;
 mod syntax_cases;
 mod syntax_partial;
 mod syntax_samples;

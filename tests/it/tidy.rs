@@ -15,8 +15,19 @@ use reader::{Source, code, imports};
 use walls::{floors, head_comment, printing, processes, size, sleeping, surroundings, unwrapping};
 
 /// Engines: they import lower floors, and neither each other nor the contract.
-const ENGINES: [&str; 9] = [
-    "lsp", "dap", "syntax", "kernel", "ask", "vibe", "shell", "web", "agents",
+const ENGINES: [&str; 12] = [
+    "lsp",
+    "dap",
+    "syntax",
+    "kernel",
+    "ask",
+    "vibe",
+    "shell",
+    "web",
+    "agents",
+    "editing",
+    "finding",
+    "artifacts",
 ];
 
 /// The contract, which knows no engine.

@@ -6,6 +6,8 @@
 
 mod allocator;
 mod args;
+#[expect(dead_code, reason = "the commands of stateful tools call it")]
+mod background;
 mod call;
 mod edits;
 mod help;

@@ -1,3 +1,4 @@
 //! What several test modules share.
 
+#[allow(dead_code, reason = "each module uses what it needs")]
 pub(crate) mod peers;

@@ -169,9 +169,11 @@ fn forgotten_tests(sources: &BTreeMap<String, String>) -> Vec<String> {
     let declares = |parent: &str, name: &str| {
         let declaration = format!("mod {name};");
         sources.get(parent).is_some_and(|text| {
-            code(text)
-                .lines()
-                .any(|line| line.trim().trim_start_matches("pub ") == declaration)
+            code(text).lines().any(|line| {
+                let line = line.trim();
+                let line = line.strip_prefix("pub(crate) ").unwrap_or(line);
+                line.strip_prefix("pub ").unwrap_or(line) == declaration
+            })
         })
     };
     sources

@@ -1,5 +1,6 @@
 //! The one test binary: each module holds one tool or one concern.
 
+mod agents;
 mod child;
 mod cli;
 mod contract;
@@ -22,4 +23,5 @@ mod syntax_partial;
 mod syntax_samples;
 mod tidy;
 mod tools_syntax;
+mod toolset;
 mod workspace;

@@ -8,13 +8,22 @@ mod ast_edit;
 mod ast_grep;
 mod resolve;
 mod syntax;
+mod web;
+mod web_fetch;
+mod web_search;
 
 pub use ast_edit::AstEdit;
 pub use ast_grep::AstGrep;
 pub use resolve::{Resolve, recovery_note};
 pub use syntax::{Edits, SyntaxResources};
+pub use web::WebResources;
+pub use web_fetch::WebFetch;
+pub use web_search::WebSearch;
+
+use std::sync::Arc;
 
 use crate::registry::{Builder, Registry};
+use crate::tool::Tool;
 
 /// The ports that a host wired for one run; a tool exists when what it needs is here.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +31,8 @@ pub struct Resources {
     /// Grammars and the files to search: `ast_grep`, and with a place for staged edits `ast_edit` and
     /// `resolve`.
     pub syntax: Option<SyntaxResources>,
+    /// Pages and searches: `WebFetch`, and with a provider `WebSearch`.
+    pub web: Option<WebResources>,
 }
 
 /// Makes the registry of a run: every tool whose resource is there, and why the others are not.
@@ -29,6 +40,7 @@ pub struct Resources {
 /// Call it once per run: tools of one registry share what belongs to the run, such as its staged edits.
 pub fn connect(resources: &Resources) -> Registry {
     let builder = connect_syntax(Registry::builder(), resources.syntax.as_ref());
+    let builder = connect_web(builder, resources.web.as_ref());
     builder
         .build()
         .expect("the built-in tools have distinct names and closed arguments")
@@ -53,5 +65,25 @@ fn connect_syntax(builder: Builder, syntax: Option<&SyntaxResources>) -> Builder
                 .unavailable("ast_edit", reason)
                 .unavailable("resolve", reason)
         }
+    }
+}
+
+fn connect_web(builder: Builder, web: Option<&WebResources>) -> Builder {
+    let builder = builder
+        .alias("web_fetch", WebFetch::NAME)
+        .alias("web_search", WebSearch::NAME);
+    let Some(web) = web else {
+        let reason = "no connection to the web is wired for this run";
+        return builder
+            .unavailable(WebFetch::NAME, reason)
+            .unavailable(WebSearch::NAME, reason);
+    };
+    let builder = builder.add(WebFetch::new(web.fetcher.clone()));
+    match &web.search {
+        Some(provider) => builder.add(WebSearch::new(Arc::clone(provider))),
+        None => builder.unavailable(
+            WebSearch::NAME,
+            "no search provider is configured: set [web.search] searxng in toolbox.toml",
+        ),
     }
 }

@@ -24,4 +24,5 @@ mod syntax_samples;
 mod tidy;
 mod tools_syntax;
 mod toolset;
+mod web;
 mod workspace;

@@ -74,6 +74,12 @@ pub(crate) enum Command {
     /// Call a tool by its name with its arguments as JSON
     #[command(long_about = help::CALL)]
     Call(Call),
+    /// Fetch one web page as Markdown
+    #[command(alias = "web_fetch")]
+    WebFetch(crate::web::WebFetch),
+    /// Search the web
+    #[command(alias = "web_search")]
+    WebSearch(crate::web::WebSearch),
     /// Make, show, replace, list and serve agent configurations
     Agent(crate::agent::Agent),
     /// Print the completions of a shell

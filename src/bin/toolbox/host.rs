@@ -6,12 +6,16 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use toolbox::files::{Committer, ContentHash};
+use toolbox::limits;
 use toolbox::registry::Registry;
 use toolbox::run::{CallOptions, Run};
 use toolbox::syntax::Grammars;
 use toolbox::syntax::staging::StagingStore;
 use toolbox::tool::{Output, Tier};
-use toolbox::tools::{self, AstGrep, Edits, Resources, SyntaxResources, recovery_note};
+use toolbox::tools::{
+    self, AstGrep, Edits, Resources, SyntaxResources, WebResources, recovery_note,
+};
+use toolbox::web::{Allowed, Fetcher};
 use toolbox::workspace::{Workspace, enclosing_checkout};
 
 use crate::args::Global;
@@ -71,6 +75,10 @@ impl Host {
     pub(crate) fn registry(&self) -> Registry {
         tools::connect(&Resources {
             syntax: Some(self.resources.clone()),
+            web: Some(WebResources::new(Fetcher::new(
+                Allowed::default(),
+                limits::FETCH_TIME,
+            ))),
         })
     }
 

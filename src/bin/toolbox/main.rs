@@ -20,6 +20,7 @@ mod search;
 mod shorten;
 mod speak;
 mod staged;
+mod web;
 
 use std::process::ExitCode;
 
@@ -43,6 +44,8 @@ fn main() -> ExitCode {
         Command::Resolve(args) => staged::resolve(&console, &cli.global, args),
         Command::Tools(args) => inspect::tools(&console, &cli.global, args),
         Command::Call(args) => call::call(&console, &cli.global, args),
+        Command::WebFetch(args) => web::fetch(&console, &cli.global, args),
+        Command::WebSearch(args) => web::search(&console, &cli.global, args),
         Command::Agent(args) => agent::agent(&console, &cli.global, args),
         Command::Completions { shell } => inspect::completions(&console, shell),
         Command::Man => inspect::man(&console),

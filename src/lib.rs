@@ -28,7 +28,7 @@
 //! let grammars = Arc::new(Grammars::bundled());
 //! let syntax = SyntaxResources::new(grammars, Workspace::open(&checkout)?)
 //!     .with_edits(StagingStore::in_memory(), Committer::new(state));
-//! let registry = connect(&Resources { syntax: Some(syntax) });
+//! let registry = connect(&Resources { syntax: Some(syntax), ..Resources::default() });
 //! let run = Run::builder(registry).approver(AutoApprove::up_to(Tier::Write)).build();
 //!
 //! let call = |name: &str, args| run.dispatch(name, args, CallOptions::new());

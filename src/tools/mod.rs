@@ -4,11 +4,15 @@
 //! of that run. A tool takes its resource by value, so there is no tool without it (R4). This is the only
 //! place that knows both an engine and the JSON arguments of a call.
 
+mod approvals;
+mod ask_user;
 mod ast_edit;
 mod ast_grep;
 mod resolve;
 mod syntax;
 
+pub use approvals::{Cards, RULE_TARGETS, RuleTarget};
+pub use ask_user::{AskUser, Questions};
 pub use ast_edit::AstEdit;
 pub use ast_grep::AstGrep;
 pub use resolve::{Resolve, recovery_note};
@@ -22,6 +26,10 @@ pub struct Resources {
     /// Grammars and the files to search: `ast_grep`, and with a place for staged edits `ast_edit` and
     /// `resolve`.
     pub syntax: Option<SyntaxResources>,
+    /// Where questions go: `ask_user`, which needs a conversation too.
+    pub questions: Option<Questions>,
+    /// The conversation that the run serves: the space in which its cards appear (R127, D43).
+    pub conversation: Option<String>,
 }
 
 /// Makes the registry of a run: every tool whose resource is there, and why the others are not.
@@ -29,6 +37,7 @@ pub struct Resources {
 /// Call it once per run: tools of one registry share what belongs to the run, such as its staged edits.
 pub fn connect(resources: &Resources) -> Registry {
     let builder = connect_syntax(Registry::builder(), resources.syntax.as_ref());
+    let builder = connect_questions(builder, resources);
     builder
         .build()
         .expect("the built-in tools have distinct names and closed arguments")
@@ -53,5 +62,18 @@ fn connect_syntax(builder: Builder, syntax: Option<&SyntaxResources>) -> Builder
                 .unavailable("ast_edit", reason)
                 .unavailable("resolve", reason)
         }
+    }
+}
+
+fn connect_questions(builder: Builder, resources: &Resources) -> Builder {
+    match (&resources.questions, &resources.conversation) {
+        (Some(questions), Some(conversation)) => {
+            builder.add(AskUser::new(questions.clone(), conversation))
+        }
+        (None, _) => builder.unavailable("ask_user", "no port for questions is wired for this run"),
+        (Some(_), None) => builder.unavailable(
+            "ask_user",
+            "the run serves no conversation in which a question could appear",
+        ),
     }
 }

@@ -1,5 +1,6 @@
 //! The one test binary: each module holds one tool or one concern.
 
+mod ask;
 mod child;
 mod cli;
 mod contract;
@@ -9,6 +10,7 @@ mod files_faults;
 mod files_rivals;
 mod files_support;
 mod hostile;
+mod policy;
 mod properties;
 mod readme;
 mod rewrite_cases;

@@ -71,6 +71,7 @@ impl Host {
     pub(crate) fn registry(&self) -> Registry {
         tools::connect(&Resources {
             syntax: Some(self.resources.clone()),
+            ..Resources::default()
         })
     }
 

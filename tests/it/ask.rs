@@ -2,6 +2,7 @@
 
 mod answers;
 mod queue;
+mod terminal;
 mod tool;
 
 use toolbox::ask::{Card, Choice, Reply};

@@ -1,5 +1,6 @@
 //! The one test binary: each module holds one tool or one concern.
 
+mod agents;
 mod ask;
 mod child;
 mod cli;
@@ -24,4 +25,5 @@ mod syntax_partial;
 mod syntax_samples;
 mod tidy;
 mod tools_syntax;
+mod toolset;
 mod workspace;

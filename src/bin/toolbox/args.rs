@@ -77,6 +77,8 @@ pub(crate) enum Command {
     /// Call a tool by its name with its arguments as JSON
     #[command(long_about = help::CALL)]
     Call(Call),
+    /// Make, show, replace, list and serve agent configurations
+    Agent(crate::agent::Agent),
     /// Print the completions of a shell
     Completions {
         /// The shell
@@ -183,6 +185,9 @@ pub(crate) struct Tools {
     /// Whose view to show: everything, or what plan mode and read-only sub-agents see
     #[arg(long, value_enum, default_value_t)]
     pub(crate) surface: Surface,
+    /// Show what an agent sees: a file with its configuration, or its id
+    #[arg(long, value_name = "FILE|ID")]
+    pub(crate) agent: Option<String>,
     /// Print the JSON schema of each tool's arguments
     #[arg(long)]
     pub(crate) schema: bool,

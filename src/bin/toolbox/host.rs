@@ -188,8 +188,8 @@ impl Host {
     }
 }
 
-/// The state folder of a workspace, by its canonical path; none when there is no home to put it in.
-fn state_dir(root: &Path) -> Option<PathBuf> {
+/// Where this user's state is kept; none when there is no home to put it in.
+pub(crate) fn state_base() -> Option<PathBuf> {
     let absolute = |name: &str| {
         env::var_os(name)
             .map(PathBuf::from)
@@ -197,9 +197,14 @@ fn state_dir(root: &Path) -> Option<PathBuf> {
     };
     let base = absolute("XDG_STATE_HOME")
         .or_else(|| Some(absolute("HOME")?.join(".local").join("state")))?;
+    Some(base.join("toolbox"))
+}
+
+/// The state folder of a workspace, by its canonical path.
+fn state_dir(root: &Path) -> Option<PathBuf> {
     let mut name = ContentHash::of(root.as_os_str().as_encoded_bytes()).to_string();
     name.truncate(STATE_NAME_LETTERS);
-    Some(base.join("toolbox").join(name))
+    Some(state_base()?.join(name))
 }
 
 /// Whether a word is a number: who gives one to a flag that takes none means lines of context.

@@ -4,6 +4,7 @@
 //! A command calls its tool through the gate of a run, as every other host does. Typing it is its own
 //! approval (D42).
 
+mod agent;
 mod allocator;
 mod args;
 mod ask;
@@ -45,10 +46,23 @@ fn main() -> ExitCode {
         Command::AskUser(args) => ask::ask_user(&console, &cli.global, args),
         Command::Tools(args) => inspect::tools(&console, &cli.global, args),
         Command::Call(args) => call::call(&console, &cli.global, args),
+        Command::Agent(args) => agent::agent(&console, &cli.global, args),
         Command::Completions { shell } => inspect::completions(&console, shell),
         Command::Man => inspect::man(&console),
     };
     ending
         .map_or_else(|ending| ending, |()| Ending::Done)
         .code()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::Cli;
+
+    #[test]
+    fn the_arguments_of_every_command_fit_together() {
+        Cli::command().debug_assert();
+    }
 }

@@ -125,3 +125,16 @@ pub const SEARCH_HITS: usize = 10;
 
 /// Characters of what a hit quotes of its page.
 pub const SEARCH_SNIPPET_CHARS: usize = 500;
+// Questions and approvals.
+
+/// Options that one question may have: more than this is a list to read, not a choice to make.
+pub const ASK_OPTIONS: usize = 50;
+
+/// Longest question, context, label or description, in bytes.
+pub const ASK_TEXT_BYTES: usize = 8 * 1024;
+
+/// Lines of a call's arguments that an approval shows; the whole is what runs.
+pub const ASK_CALL_LINES: usize = 60;
+
+/// Characters of one such line.
+pub const ASK_CALL_CHARS: usize = 400;

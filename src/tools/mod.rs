@@ -4,6 +4,8 @@
 //! of that run. A tool takes its resource by value, so there is no tool without it (R4). This is the only
 //! place that knows both an engine and the JSON arguments of a call.
 
+mod approvals;
+mod ask_user;
 mod ast_edit;
 mod ast_grep;
 mod resolve;
@@ -12,6 +14,8 @@ mod web;
 mod web_fetch;
 mod web_search;
 
+pub use approvals::{Cards, RULE_TARGETS, RuleTarget};
+pub use ask_user::{AskUser, Questions};
 pub use ast_edit::AstEdit;
 pub use ast_grep::AstGrep;
 pub use resolve::{Resolve, recovery_note};
@@ -33,6 +37,10 @@ pub struct Resources {
     pub syntax: Option<SyntaxResources>,
     /// Pages and searches: `WebFetch`, and with a provider `WebSearch`.
     pub web: Option<WebResources>,
+    /// Where questions go: `ask_user`, which needs a conversation too.
+    pub questions: Option<Questions>,
+    /// The conversation that the run serves: the space in which its cards appear (R127, D43).
+    pub conversation: Option<String>,
 }
 
 /// Makes the registry of a run: every tool whose resource is there, and why the others are not.
@@ -41,6 +49,7 @@ pub struct Resources {
 pub fn connect(resources: &Resources) -> Registry {
     let builder = connect_syntax(Registry::builder(), resources.syntax.as_ref());
     let builder = connect_web(builder, resources.web.as_ref());
+    let builder = connect_questions(builder, resources);
     builder
         .build()
         .expect("the built-in tools have distinct names and closed arguments")
@@ -84,6 +93,19 @@ fn connect_web(builder: Builder, web: Option<&WebResources>) -> Builder {
         None => builder.unavailable(
             WebSearch::NAME,
             "no search provider is configured: set [web.search] searxng in toolbox.toml",
+        ),
+    }
+}
+
+fn connect_questions(builder: Builder, resources: &Resources) -> Builder {
+    match (&resources.questions, &resources.conversation) {
+        (Some(questions), Some(conversation)) => {
+            builder.add(AskUser::new(questions.clone(), conversation))
+        }
+        (None, _) => builder.unavailable("ask_user", "no port for questions is wired for this run"),
+        (Some(_), None) => builder.unavailable(
+            "ask_user",
+            "the run serves no conversation in which a question could appear",
         ),
     }
 }

@@ -1,6 +1,7 @@
 //! The one test binary: each module holds one tool or one concern.
 
 mod agents;
+mod ask;
 mod child;
 mod cli;
 mod contract;
@@ -10,6 +11,7 @@ mod files_faults;
 mod files_rivals;
 mod files_support;
 mod hostile;
+mod policy;
 mod properties;
 mod readme;
 mod rewrite_cases;

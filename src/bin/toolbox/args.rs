@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::help;
+use crate::{ask, help};
 
 /// The built-in tools of a coding agent's runtime.
 #[derive(Debug, Parser)]
@@ -69,6 +69,9 @@ pub(crate) enum Command {
     /// Show a staged rewrite, apply it to all its files or to none, or drop it
     #[command(long_about = help::RESOLVE)]
     Resolve(Resolve),
+    /// Ask whoever sits at the terminal a question, on a numbered card
+    #[command(alias = "ask_user", long_about = ask::HELP)]
+    AskUser(ask::AskUser),
     /// List the tools: name, tier, what they do, and why others are not there
     Tools(Tools),
     /// Call a tool by its name with its arguments as JSON

@@ -3,8 +3,10 @@
 use std::env;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
+use toolbox::ask::QuestionPort;
 use toolbox::files::{Committer, ContentHash};
 use toolbox::limits;
 use toolbox::registry::Registry;
@@ -13,16 +15,20 @@ use toolbox::syntax::Grammars;
 use toolbox::syntax::staging::StagingStore;
 use toolbox::tool::{Output, Tier};
 use toolbox::tools::{
-    self, AstGrep, Edits, Resources, SyntaxResources, WebResources, recovery_note,
+    self, AstGrep, Edits, Questions, Resources, SyntaxResources, WebResources, recovery_note,
 };
 use toolbox::web::{Allowed, Fetcher};
 use toolbox::workspace::{Workspace, enclosing_checkout};
 
 use crate::args::Global;
+use crate::cards;
 use crate::output::{Console, Ending, Step};
 
 /// Letters of a content hash that name a state folder: short, because a socket's path has little room.
 const STATE_NAME_LETTERS: usize = 32;
+
+/// The conversation of a command: that of the person at the terminal (D43).
+const CONVERSATION: &str = "terminal";
 
 /// Everything that one command works with.
 pub(crate) struct Host {
@@ -31,6 +37,10 @@ pub(crate) struct Host {
     /// Whether `-C` named the workspace: relative paths are then looked up in it first.
     workspace_named: bool,
     resources: SyntaxResources,
+    /// Where questions of a command appear.
+    questions: Arc<dyn QuestionPort>,
+    /// How long a question waits; `None` is for ever.
+    pub(crate) question_timeout: Option<Duration>,
 }
 
 impl Host {
@@ -68,6 +78,8 @@ impl Host {
             current_dir,
             workspace_named: global.workspace.is_some(),
             resources,
+            questions: cards::terminal(),
+            question_timeout: None,
         })
     }
 
@@ -79,7 +91,15 @@ impl Host {
                 Allowed::default(),
                 limits::FETCH_TIME,
             ))),
+            questions: Some(self.questions()),
+            conversation: Some(CONVERSATION.to_owned()),
+            ..Resources::default()
         })
+    }
+
+    /// Where the questions and approvals of a command appear: its terminal.
+    pub(crate) fn questions(&self) -> Questions {
+        Questions::new(Arc::clone(&self.questions)).with_timeout(self.question_timeout)
     }
 
     /// Returns where edits are staged.

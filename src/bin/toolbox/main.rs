@@ -7,9 +7,11 @@
 mod agent;
 mod allocator;
 mod args;
+mod ask;
 #[expect(dead_code, reason = "the commands of stateful tools call it")]
 mod background;
 mod call;
+mod cards;
 mod edits;
 mod help;
 mod host;
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
         Command::AstGrep(args) => search::ast_grep(&console, &cli.global, args),
         Command::AstEdit(args) => edits::ast_edit(&console, &cli.global, args),
         Command::Resolve(args) => staged::resolve(&console, &cli.global, args),
+        Command::AskUser(args) => ask::ask_user(&console, &cli.global, args),
         Command::Tools(args) => inspect::tools(&console, &cli.global, args),
         Command::Call(args) => call::call(&console, &cli.global, args),
         Command::WebFetch(args) => web::fetch(&console, &cli.global, args),

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::help;
+use crate::session::SessionArgs;
 
 /// The built-in tools of a coding agent's runtime.
 #[derive(Debug, Parser)]
@@ -74,6 +75,9 @@ pub(crate) enum Command {
     /// Call a tool by its name with its arguments as JSON
     #[command(long_about = help::CALL)]
     Call(Call),
+    /// Hold one run over standard input and output, JSON lines; or ask the background session
+    #[command(long_about = help::SESSION)]
+    Session(SessionArgs),
     /// Print the completions of a shell
     Completions {
         /// The shell

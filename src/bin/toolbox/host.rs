@@ -67,6 +67,15 @@ impl Host {
         })
     }
 
+    /// Serves one run that lives on: what it parsed is worth keeping, and its edits are its own (D43).
+    pub(crate) fn for_session(mut self) -> Self {
+        self.resources.cache = Some(Arc::default());
+        if let Some(edits) = &mut self.resources.edits {
+            edits.staging = Arc::new(StagingStore::in_memory());
+        }
+        self
+    }
+
     /// Returns the tools of this workspace.
     pub(crate) fn registry(&self) -> Registry {
         tools::connect(&Resources {

@@ -16,6 +16,7 @@ mod inspect;
 mod output;
 mod paint;
 mod search;
+mod session;
 mod shorten;
 mod speak;
 mod staged;
@@ -35,13 +36,14 @@ fn main() -> ExitCode {
     };
     let mut console = Console::new(&cli.global);
     // Whoever calls a tool by its name with JSON reads of its arguments; everybody else types flags.
-    console.flags = !matches!(cli.command, Command::Call(_));
+    console.flags = !matches!(cli.command, Command::Call(_) | Command::Session(_));
     let ending = match cli.command {
         Command::AstGrep(args) => search::ast_grep(&console, &cli.global, args),
         Command::AstEdit(args) => edits::ast_edit(&console, &cli.global, args),
         Command::Resolve(args) => staged::resolve(&console, &cli.global, args),
         Command::Tools(args) => inspect::tools(&console, &cli.global, args),
         Command::Call(args) => call::call(&console, &cli.global, args),
+        Command::Session(args) => session::session(&console, &cli.global, args),
         Command::Completions { shell } => inspect::completions(&console, shell),
         Command::Man => inspect::man(&console),
     };

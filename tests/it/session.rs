@@ -1,0 +1,6 @@
+//! `toolbox session` as the harness that embeds it sees it: lines in, lines out, the end.
+
+mod calls;
+mod driver;
+mod ends;
+mod host_tools;

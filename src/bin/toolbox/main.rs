@@ -6,7 +6,6 @@
 
 mod allocator;
 mod args;
-#[expect(dead_code, reason = "the commands of stateful tools call it")]
 mod background;
 mod call;
 mod edits;
@@ -44,6 +43,7 @@ fn main() -> ExitCode {
         Command::Tools(args) => inspect::tools(&console, &cli.global, args),
         Command::Call(args) => call::call(&console, &cli.global, args),
         Command::Session(args) => session::session(&console, &cli.global, args),
+        Command::BackgroundSession(args) => background::serve(&console, &cli.global, args),
         Command::Completions { shell } => inspect::completions(&console, shell),
         Command::Man => inspect::man(&console),
     };

@@ -4,17 +4,18 @@
 //! signal, and every process that a tool started ends with it.
 
 mod callers;
-mod connection;
+pub(crate) mod connection;
 mod host_tools;
-mod lines;
-mod outbox;
+pub(crate) mod lines;
+pub(crate) mod outbox;
 mod pool;
-mod questions;
-mod request;
+pub(crate) mod questions;
+pub(crate) mod request;
 #[cfg(test)]
 mod tests;
 
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
@@ -27,6 +28,7 @@ use toolbox::run::{AutoApprove, Run};
 use toolbox::tool::Tier;
 
 use crate::args::{Global, Surface};
+use crate::background;
 use crate::host::Host;
 use crate::output::{Console, Ending, Step};
 
@@ -105,8 +107,8 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 /// Why a session ends.
-enum End {
-    /// Its input has ended or cannot be read.
+pub(crate) enum End {
+    /// Its input has ended or cannot be read, or a client wants its end.
     Input,
     /// Nobody reads its output.
     Output,
@@ -117,7 +119,8 @@ enum End {
 /// Runs a session, or asks the background session.
 pub(crate) fn session(console: &Console, global: &Global, args: SessionArgs) -> Step {
     match args.action {
-        Some(_) => Err(console.misuse("the background session is not wired in this build")),
+        Some(Action::Status) => background::status(console, global),
+        Some(Action::Stop) => background::stop(console, global),
         None => over_stdio(console, global, &args.run),
     }
 }
@@ -134,14 +137,8 @@ fn over_stdio(console: &Console, global: &Global, options: &RunOptions) -> Step 
     if let Err(err) = end_on_signals(ends.clone()) {
         return Err(failed(console, &format!("cannot listen to signals: {err}")));
     }
-    let callers = Callers::default();
-    let mut registry = host.registry();
-    if options.surface == Surface::Plan {
-        registry = registry.limit(Tier::Read);
-    }
     host.recover(console);
-    let approver = AutoApprove::up_to(options.approve.unwrap_or(Tier::Read));
-    let session = Session::start(Run::builder(registry).approver(approver), callers);
+    let session = start(&host, options);
     let broken = ends.clone();
     let (out, writer) = Outbox::start("session", io::stdout(), move || {
         let _ = broken.try_send(End::Output);
@@ -170,15 +167,31 @@ fn over_stdio(console: &Console, global: &Global, options: &RunOptions) -> Step 
     match ended {
         End::Input | End::Output => Ok(()),
         End::Signal(signal) => {
-            // Whoever waits for this process sees by what it ended. It fails for unknown signals only.
-            let _ = emulate_default_handler(signal);
+            end_by(signal);
             Ok(())
         }
     }
 }
 
+/// Starts a run of this kind.
+pub(crate) fn start(host: &Host, options: &RunOptions) -> Arc<Session> {
+    let callers = Callers::default();
+    let mut registry = host.registry();
+    if options.surface == Surface::Plan {
+        registry = registry.limit(Tier::Read);
+    }
+    let approver = AutoApprove::up_to(options.approve.unwrap_or(Tier::Read));
+    Session::start(Run::builder(registry).approver(approver), callers)
+}
+
+/// Ends this process by the signal that it got: whoever waits for it sees the truth.
+pub(crate) fn end_by(signal: i32) {
+    // It fails for unknown signals only, and none of those is caught.
+    let _ = emulate_default_handler(signal);
+}
+
 /// Hands the first polite signal to the session; a second one ends the process at once.
-fn end_on_signals(ends: Sender<End>) -> io::Result<()> {
+pub(crate) fn end_on_signals(ends: Sender<End>) -> io::Result<()> {
     let mut signals = Signals::new([SIGTERM, SIGHUP, SIGINT])?;
     std::thread::Builder::new()
         .name("signals".to_owned())

@@ -3,8 +3,10 @@
 use std::collections::VecDeque;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -38,13 +40,19 @@ impl Checkout {
 
     /// The command in the root of the checkout.
     pub(crate) fn toolbox(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_toolbox"));
+        let mut command = self.command(env!("CARGO_BIN_EXE_toolbox"));
+        command.args(args);
+        command
+    }
+
+    /// Any program in the root of the checkout.
+    pub(crate) fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
         command
             .env_clear()
             .env("HOME", self.home())
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .current_dir(self.root())
-            .args(args);
+            .current_dir(self.root());
         command
     }
 
@@ -56,8 +64,11 @@ impl Checkout {
 
 /// A running session; dropping it kills it.
 pub(crate) struct Driven {
-    pub(crate) child: Child,
-    stdin: Option<ChildStdin>,
+    /// None for a client of a session that runs by itself.
+    child: Option<Child>,
+    input: Option<Box<dyn Write>>,
+    /// The connection of a client.
+    stream: Option<UnixStream>,
     lines: Receiver<Value>,
     /// Lines that were passed over while another was looked for.
     seen: VecDeque<Value>,
@@ -78,21 +89,43 @@ impl Driven {
             .spawn()
             .expect("the command starts");
         let (_, lines) = channel();
+        let input = child.stdin.take().expect("it is piped");
         Self {
-            stdin: child.stdin.take(),
-            child,
+            input: Some(Box::new(input)),
+            stream: None,
+            child: Some(child),
             lines,
             seen: VecDeque::new(),
         }
     }
 
+    /// Drives a session that runs already.
+    pub(crate) fn over(stream: UnixStream) -> Self {
+        let clone = || stream.try_clone().expect("a descriptor");
+        let (input, output) = (clone(), clone());
+        let mut driven = Self {
+            child: None,
+            input: Some(Box::new(input)),
+            stream: Some(stream),
+            lines: channel().1,
+            seen: VecDeque::new(),
+        };
+        driven.read_from(output);
+        driven
+    }
+
     /// Begins to read the output.
     pub(crate) fn read(&mut self) {
-        let stdout = self.child.stdout.take().expect("nobody reads yet");
+        let child = self.child.as_mut().expect("a process of ours");
+        let stdout = child.stdout.take().expect("nobody reads yet");
+        self.read_from(stdout);
+    }
+
+    fn read_from(&mut self, output: impl std::io::Read + Send + 'static) {
         let (sender, lines) = channel();
         self.lines = lines;
         std::thread::spawn(move || {
-            for line in BufReader::new(stdout).lines() {
+            for line in BufReader::new(output).lines() {
                 let line = line.expect("UTF-8");
                 let value = serde_json::from_str(&line)
                     .unwrap_or_else(|err| panic!("no line of JSON: {err}: {line}"));
@@ -105,7 +138,8 @@ impl Driven {
 
     /// Goes away without reading.
     pub(crate) fn close_output(&mut self) {
-        drop(self.child.stdout.take());
+        let child = self.child.as_mut().expect("a process of ours");
+        drop(child.stdout.take());
     }
 
     pub(crate) fn send(&mut self, line: Value) {
@@ -113,8 +147,8 @@ impl Driven {
     }
 
     pub(crate) fn send_bytes(&mut self, bytes: &[u8]) {
-        let stdin = self.stdin.as_mut().expect("it is open");
-        stdin.write_all(bytes).expect("the session reads");
+        let input = self.input.as_mut().expect("it is open");
+        input.write_all(bytes).expect("the session reads");
     }
 
     pub(crate) fn call(&mut self, id: impl Into<Value>, tool: &str, args: Value) {
@@ -160,7 +194,7 @@ impl Driven {
 
     /// Ends the input and returns the lines that nobody looked at, and how the process ended.
     pub(crate) fn end(mut self) -> (Vec<Value>, ExitStatus) {
-        drop(self.stdin.take());
+        drop(self.input.take());
         let status = self.wait();
         let mut rest: Vec<Value> = self.seen.drain(..).collect();
         loop {
@@ -174,7 +208,8 @@ impl Driven {
 
     /// Waits for the end of the process, whose input stays open.
     pub(crate) fn wait(&mut self) -> ExitStatus {
-        let pid = rustix::process::Pid::from_child(&self.child);
+        let child = self.child.as_mut().expect("a process of ours");
+        let pid = rustix::process::Pid::from_child(child);
         let handle = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty());
         let handle = handle.expect("it is our child");
         let mut fds = [rustix::event::PollFd::new(
@@ -187,18 +222,25 @@ impl Driven {
         };
         let ready = rustix::event::poll(&mut fds, Some(&timeout)).expect("it can be polled");
         assert_eq!(ready, 1, "the session did not end");
-        self.child.wait().expect("it has ended")
+        child.wait().expect("it has ended")
     }
 
     pub(crate) fn signal(&self, signal: rustix::process::Signal) {
-        let pid = rustix::process::Pid::from_child(&self.child);
+        let child = self.child.as_ref().expect("a process of ours");
+        let pid = rustix::process::Pid::from_child(child);
         rustix::process::kill_process(pid, signal).expect("it lives");
     }
 }
 
 impl Drop for Driven {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        if let Some(stream) = &self.stream {
+            // The thread that reads holds another descriptor of it.
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+        if let Some(child) = &mut self.child {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 }

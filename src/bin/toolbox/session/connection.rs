@@ -38,7 +38,6 @@ pub(crate) struct Session {
 pub(crate) enum Role {
     /// The harness that owns the session.
     Harness,
-    #[expect(dead_code, reason = "the background session accepts such connections")]
     /// A command of the same user that uses the background session of its checkout.
     Command(Arc<dyn Control>),
 }

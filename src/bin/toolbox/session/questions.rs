@@ -152,6 +152,8 @@ impl QuestionPort for Questions {
 fn fitting(card: &Card, answer: Answer) -> Result<Reply, ToolError> {
     let bad = |message: String| Err(ToolError::invalid_args(message).with_hint("answer again"));
     match (card.kind, answer) {
+        (_, Answer::Unattended) => Ok(Reply::Unattended),
+        (_, Answer::Cancel) => Ok(Reply::Cancelled),
         (CardKind::Approval, Answer::Approve(approved)) => Ok(Reply::Decided { approved }),
         // Whoever skips an approval has not approved.
         (CardKind::Approval, Answer::Skip) => Ok(Reply::Skipped),

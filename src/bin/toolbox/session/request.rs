@@ -73,6 +73,10 @@ pub(crate) enum Answer {
     Skip,
     /// An approval.
     Approve(bool),
+    /// Nobody is there who could answer.
+    Unattended,
+    /// The person interrupted it.
+    Cancel,
 }
 
 /// A tool that the host describes.
@@ -201,6 +205,14 @@ fn answer(object: &mut Map<String, Value>) -> Result<Answer, ToolError> {
         ["choices", "text"].map(|key| object.get(key).is_some_and(|value| !value.is_null()));
     let skip = flag(object, "skip")?;
     let approve = flag(object, "approve")?;
+    for (key, answer) in [
+        ("unattended", Answer::Unattended),
+        ("cancelled", Answer::Cancel),
+    ] {
+        if flag(object, key)? == Some(true) {
+            return Ok(answer);
+        }
+    }
     match (given, skip, approve) {
         ([false, false], Some(true), None) => Ok(Answer::Skip),
         ([false, false], None | Some(false), Some(approved)) => Ok(Answer::Approve(approved)),

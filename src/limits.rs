@@ -138,3 +138,39 @@ pub const ASK_CALL_LINES: usize = 60;
 
 /// Characters of one such line.
 pub const ASK_CALL_CHARS: usize = 400;
+// Sessions.
+
+/// Longest line that a session reads, in bytes; the rest of a longer one is passed over unread.
+pub const SESSION_LINE_BYTES: usize = 16 << 20;
+
+/// Calls of a session that run at once, each on a thread of its own; more wait in a queue. A call that
+/// waits for a person or for its host keeps its thread.
+pub const SESSION_THREADS: usize = 256;
+
+/// Calls of a session that wait for a thread; one more is refused.
+pub const SESSION_QUEUE: usize = 8_192;
+
+/// Bytes of unread output at which the calls of a session wait with their answers.
+pub const SESSION_OUTPUT_BYTES: usize = 16 << 20;
+
+/// Bytes of unread output at which a session ends: its reader has stopped.
+pub const SESSION_OUTPUT_BYTES_MAX: usize = 128 << 20;
+
+/// How long the end of a session waits until its last lines are read.
+pub const SESSION_FLUSH: Duration = Duration::from_secs(2);
+
+/// Longest id of a call, in bytes of its JSON.
+pub const SESSION_ID_BYTES: usize = 256;
+
+/// How long a background session lives without a client (interface: "ends itself after 30 idle minutes").
+pub const BACKGROUND_IDLE: Duration = Duration::from_secs(30 * 60);
+
+/// How long a command waits for its background session to start, or for an old one to end.
+pub const BACKGROUND_START: Duration = Duration::from_secs(20);
+
+/// How long a command that is interrupted waits for the answer of its call: an evaluated cell has 5 s of
+/// grace (D23).
+pub const BACKGROUND_CANCEL: Duration = Duration::from_secs(10);
+
+/// After this long a command at a terminal shows that it works.
+pub const PROGRESS_DELAY: Duration = Duration::from_secs(1);

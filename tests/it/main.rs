@@ -16,6 +16,7 @@ mod properties;
 mod readme;
 mod rewrite_cases;
 mod rewrite_more;
+mod session;
 mod split;
 mod split_plan;
 mod staging;

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::background::ServeArgs;
+use crate::session::SessionArgs;
 use crate::{ask, help};
 
 /// The built-in tools of a coding agent's runtime.
@@ -85,6 +87,12 @@ pub(crate) enum Command {
     WebSearch(crate::web::WebSearch),
     /// Make, show, replace, list and serve agent configurations
     Agent(crate::agent::Agent),
+    /// Hold one run over standard input and output, JSON lines; or ask the background session
+    #[command(long_about = help::SESSION)]
+    Session(SessionArgs),
+    /// Be the background session of a checkout
+    #[command(hide = true)]
+    BackgroundSession(ServeArgs),
     /// Print the completions of a shell
     Completions {
         /// The shell
@@ -215,4 +223,10 @@ pub(crate) struct Call {
     /// Its arguments, a JSON object; `-` reads it from standard input
     #[arg(value_name = "JSON", default_value = "{}")]
     pub(crate) arguments: String,
+    /// Call it in the background session of this checkout, as tools with state always are
+    #[arg(long)]
+    pub(crate) background: bool,
+    /// Approve calls that it bridges to up to this tier, in the background session: read, write or exec
+    #[arg(long, value_name = "TIER", requires = "background")]
+    pub(crate) approve: Option<toolbox::tool::Tier>,
 }

@@ -1,6 +1,7 @@
 //! What this process gives to the library: the workspace, the state folder, a run.
 
 use std::env;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -81,6 +82,40 @@ impl Host {
             questions: cards::terminal(),
             question_timeout: None,
         })
+    }
+
+    /// Serves the background session: what it parsed is worth keeping, and its edits are those of the
+    /// commands of the checkout (D43).
+    pub(crate) fn for_background(mut self) -> Self {
+        self.resources.cache = Some(Arc::default());
+        self
+    }
+
+    /// Returns the folder where the background session of the checkout is met.
+    pub(crate) fn meeting_folder(&self, console: &Console) -> Step<PathBuf> {
+        let state_dir = &self.edits(console)?.committer;
+        let state_dir = state_dir.state_dir();
+        // The runtime folder goes with the login, and so should the socket. One of another user, as after
+        // `sudo`, is none of ours.
+        let runtime = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+        let own = |path: &PathBuf| {
+            let metadata = std::fs::metadata(path);
+            let user = rustix::process::geteuid().as_raw();
+            path.is_absolute() && metadata.is_ok_and(|it| it.is_dir() && it.uid() == user)
+        };
+        Ok(match (runtime.filter(own), state_dir.file_name()) {
+            (Some(runtime), Some(name)) => runtime.join("toolbox").join(name),
+            _ => state_dir.join("session"),
+        })
+    }
+
+    /// Serves one run that lives on: what it parsed is worth keeping, and its edits are its own (D43).
+    pub(crate) fn for_session(mut self) -> Self {
+        self.resources.cache = Some(Arc::default());
+        if let Some(edits) = &mut self.resources.edits {
+            edits.staging = Arc::new(StagingStore::in_memory());
+        }
+        self
     }
 
     /// Returns the tools of this workspace.

@@ -8,7 +8,6 @@ mod agent;
 mod allocator;
 mod args;
 mod ask;
-#[expect(dead_code, reason = "the commands of stateful tools call it")]
 mod background;
 mod call;
 mod cards;
@@ -19,6 +18,7 @@ mod inspect;
 mod output;
 mod paint;
 mod search;
+mod session;
 mod shorten;
 mod speak;
 mod staged;
@@ -39,7 +39,7 @@ fn main() -> ExitCode {
     };
     let mut console = Console::new(&cli.global);
     // Whoever calls a tool by its name with JSON reads of its arguments; everybody else types flags.
-    console.flags = !matches!(cli.command, Command::Call(_));
+    console.flags = !matches!(cli.command, Command::Call(_) | Command::Session(_));
     let ending = match cli.command {
         Command::AstGrep(args) => search::ast_grep(&console, &cli.global, args),
         Command::AstEdit(args) => edits::ast_edit(&console, &cli.global, args),
@@ -50,6 +50,8 @@ fn main() -> ExitCode {
         Command::WebFetch(args) => web::fetch(&console, &cli.global, args),
         Command::WebSearch(args) => web::search(&console, &cli.global, args),
         Command::Agent(args) => agent::agent(&console, &cli.global, args),
+        Command::Session(args) => session::session(&console, &cli.global, args),
+        Command::BackgroundSession(args) => background::serve(&console, &cli.global, args),
         Command::Completions { shell } => inspect::completions(&console, shell),
         Command::Man => inspect::man(&console),
     };

@@ -4,17 +4,28 @@
 //! of that run. A tool takes its resource by value, so there is no tool without it (R4). This is the only
 //! place that knows both an engine and the JSON arguments of a call.
 
+mod apply_patch;
 mod ast_edit;
 mod ast_grep;
+mod edit;
+mod files;
+mod read;
 mod resolve;
 mod syntax;
+mod write;
 
+pub use apply_patch::ApplyPatch;
 pub use ast_edit::AstEdit;
 pub use ast_grep::AstGrep;
+pub use edit::Edit;
+pub use files::{FileResources, ReadLimits, Unseen};
+pub use read::Read;
 pub use resolve::{Resolve, recovery_note};
 pub use syntax::{Edits, SyntaxResources};
+pub use write::Write;
 
 use crate::registry::{Builder, Registry};
+use crate::tool::Tool;
 
 /// The ports that a host wired for one run; a tool exists when what it needs is here.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +33,8 @@ pub struct Resources {
     /// Grammars and the files to search: `ast_grep`, and with a place for staged edits `ast_edit` and
     /// `resolve`.
     pub syntax: Option<SyntaxResources>,
+    /// Files to read: `Read`, and with a commit `Write`, `Edit` and `apply_patch`.
+    pub files: Option<FileResources>,
 }
 
 /// Makes the registry of a run: every tool whose resource is there, and why the others are not.
@@ -29,6 +42,7 @@ pub struct Resources {
 /// Call it once per run: tools of one registry share what belongs to the run, such as its staged edits.
 pub fn connect(resources: &Resources) -> Registry {
     let builder = connect_syntax(Registry::builder(), resources.syntax.as_ref());
+    let builder = connect_files(builder, resources.files.as_ref());
     builder
         .build()
         .expect("the built-in tools have distinct names and closed arguments")
@@ -53,5 +67,27 @@ fn connect_syntax(builder: Builder, syntax: Option<&SyntaxResources>) -> Builder
                 .unavailable("ast_edit", reason)
                 .unavailable("resolve", reason)
         }
+    }
+}
+
+fn connect_files(builder: Builder, files: Option<&FileResources>) -> Builder {
+    const WRITERS: [&str; 3] = [Write::NAME, Edit::NAME, ApplyPatch::NAME];
+    // The lower-case names stand for those of the sources (D33).
+    let builder = builder
+        .alias("read", Read::NAME)
+        .alias("write", Write::NAME)
+        .alias("edit", Edit::NAME);
+    let missing = |builder: Builder, reason: &str| {
+        let note = |builder: Builder, name: &&str| builder.unavailable(name, reason);
+        WRITERS.iter().fold(builder, note)
+    };
+    let Some(files) = files else {
+        let reason = "no files are wired for this run";
+        return missing(builder.unavailable(Read::NAME, reason), reason);
+    };
+    let builder = builder.add(Read::new(files.clone()));
+    match (Write::new(files), Edit::new(files), ApplyPatch::new(files)) {
+        (Some(write), Some(edit), Some(patch)) => builder.add(write).add(edit).add(patch),
+        _ => missing(builder, "no commit is wired for this run"),
     }
 }

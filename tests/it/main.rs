@@ -3,6 +3,7 @@
 mod child;
 mod cli;
 mod contract;
+mod editing;
 mod files;
 mod files_crash;
 mod files_faults;
@@ -21,5 +22,6 @@ mod syntax_cases;
 mod syntax_partial;
 mod syntax_samples;
 mod tidy;
+mod tools_files;
 mod tools_syntax;
 mod workspace;

@@ -11,7 +11,9 @@ use toolbox::run::{CallOptions, Run};
 use toolbox::syntax::Grammars;
 use toolbox::syntax::staging::StagingStore;
 use toolbox::tool::{Output, Tier};
-use toolbox::tools::{self, AstGrep, Edits, Resources, SyntaxResources, recovery_note};
+use toolbox::tools::{
+    self, AstGrep, Edits, FileResources, Resources, SyntaxResources, recovery_note,
+};
 use toolbox::workspace::{Workspace, enclosing_checkout};
 
 use crate::args::Global;
@@ -71,7 +73,17 @@ impl Host {
     pub(crate) fn registry(&self) -> Registry {
         tools::connect(&Resources {
             syntax: Some(self.resources.clone()),
+            files: Some(self.files()),
         })
+    }
+
+    /// Returns the files of this workspace; all writers share the commit of the staged edits.
+    fn files(&self) -> FileResources {
+        let files = FileResources::new(self.workspace.clone()).one_shot();
+        match &self.resources.edits {
+            Some(edits) => files.with_committer(Arc::clone(&edits.committer)),
+            None => files,
+        }
     }
 
     /// Returns where edits are staged.

@@ -10,6 +10,7 @@ mod args;
 mod background;
 mod call;
 mod edits;
+mod files;
 mod help;
 mod host;
 mod inspect;
@@ -40,6 +41,10 @@ fn main() -> ExitCode {
         Command::AstGrep(args) => search::ast_grep(&console, &cli.global, args),
         Command::AstEdit(args) => edits::ast_edit(&console, &cli.global, args),
         Command::Resolve(args) => staged::resolve(&console, &cli.global, args),
+        Command::Read(args) => files::read(&console, &cli.global, args),
+        Command::Write(args) => files::write(&console, &cli.global, args),
+        Command::Edit(args) => files::edit(&console, &cli.global, args),
+        Command::ApplyPatch(args) => files::apply_patch(&console, &cli.global, args),
         Command::Tools(args) => inspect::tools(&console, &cli.global, args),
         Command::Call(args) => call::call(&console, &cli.global, args),
         Command::Completions { shell } => inspect::completions(&console, shell),

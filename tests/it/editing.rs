@@ -1,0 +1,1 @@
+//! Properties of edits and patches over random texts, endings and marks.

@@ -1,5 +1,6 @@
 //! `Read`, `Write`, `Edit` and `apply_patch` as a host calls them: through the gate of a run.
 
+mod crash;
 mod edit;
 mod patch;
 mod read;

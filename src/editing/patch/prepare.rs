@@ -72,70 +72,152 @@ struct Updated {
 
 enum Step<'a> {
     Add { real: PathBuf, text: &'a str },
-    Delete { entry: PathBuf, loaded: Loaded },
+    Delete { entry: PathBuf, doomed: Doomed },
     Update { real: PathBuf },
+}
+
+/// A file that goes: what it holds, and its text where that can be shown.
+struct Doomed {
+    hash: ContentHash,
+    text: Option<String>,
 }
 
 /// Reads and changes all files of a patch in memory; files over `limit` bytes are refused.
 pub fn prepare(patch: &Patch, workspace: &Workspace, limit: u64) -> Result<Prepared, PrepareError> {
-    let mut claims: BTreeSet<PathBuf> = BTreeSet::new();
-    let mut updates: BTreeMap<PathBuf, Updated> = BTreeMap::new();
-    let mut steps = Vec::new();
+    let mut planner = Planner {
+        workspace,
+        limit,
+        claims: BTreeSet::new(),
+        updates: BTreeMap::new(),
+        steps: Vec::new(),
+    };
     for file in &patch.files {
-        let named = file.path();
-        let fail = |reason| PrepareError {
-            path: named.to_owned(),
-            reason,
-        };
-        let mut claim = |path: &Path| match claims.insert(path.to_path_buf()) {
-            true => Ok(()),
-            false => Err(fail(PrepareReason::Twice)),
-        };
         match file {
-            FilePatch::Add { text, .. } => {
-                let real = resolve(workspace, named).map_err(fail)?;
-                claim(&real)?;
-                if real.symlink_metadata().is_ok() {
-                    return Err(fail(PrepareReason::Exists));
-                }
-                steps.push(Step::Add { real, text });
-            }
-            FilePatch::Delete { .. } => {
-                // A link goes itself, but not even its content may be looked at when it leads out.
-                resolve(workspace, named).map_err(fail)?;
-                let entry = entry(workspace, named).map_err(fail)?;
-                claim(&entry)?;
-                let loaded = load(&entry, limit).map_err(|err| fail(PrepareReason::Load(err)))?;
-                steps.push(Step::Delete { entry, loaded });
-            }
+            FilePatch::Add { path, text } => planner.add(path, text),
+            FilePatch::Delete { path } => planner.delete(path),
             FilePatch::Update {
-                moved_to, chunks, ..
-            } => {
-                let real = resolve(workspace, named).map_err(fail)?;
-                let known = updates.get(&real);
-                if known.is_none_or(|known| known.moved_to.is_some() || moved_to.is_some()) {
-                    claim(&real)?;
-                }
-                let target = match moved_to {
-                    Some(to) => moved(workspace, named, &real, to)?,
-                    None => None,
-                };
-                if let Some(target) = &target {
-                    claim(target)?;
-                }
-                if known.is_none() {
-                    let updated = open(&real, limit).map_err(fail)?;
-                    updates.insert(real.clone(), updated);
-                    steps.push(Step::Update { real: real.clone() });
-                }
-                if let Some(updated) = updates.get_mut(&real) {
-                    updated.change(chunks).map_err(fail)?;
-                    updated.moved_to = target;
-                }
-            }
+                path,
+                moved_to,
+                chunks,
+            } => planner.update(path, moved_to.as_deref(), chunks),
+        }?;
+    }
+    Ok(collect(planner.steps, planner.updates))
+}
+
+struct Planner<'a> {
+    workspace: &'a Workspace,
+    limit: u64,
+    /// Every path that a section takes, so that no two take the same.
+    claims: BTreeSet<PathBuf>,
+    updates: BTreeMap<PathBuf, Updated>,
+    steps: Vec<Step<'a>>,
+}
+
+impl<'a> Planner<'a> {
+    fn add(&mut self, named: &str, text: &'a str) -> Result<(), PrepareError> {
+        let real = self.vacant(named)?;
+        self.steps.push(Step::Add { real, text });
+        Ok(())
+    }
+
+    fn delete(&mut self, named: &str) -> Result<(), PrepareError> {
+        let fail = |reason| because(named, reason);
+        // A link goes itself, but not even its content may be looked at when it leads out.
+        resolve(self.workspace, named).map_err(fail)?;
+        let entry = entry(self.workspace, named).map_err(fail)?;
+        self.claim(named, &entry)?;
+        let doomed = doomed(&entry, self.limit).map_err(|err| fail(PrepareReason::Load(err)))?;
+        self.steps.push(Step::Delete { entry, doomed });
+        Ok(())
+    }
+
+    fn update(
+        &mut self,
+        named: &str,
+        moved_to: Option<&str>,
+        chunks: &[Chunk],
+    ) -> Result<(), PrepareError> {
+        let fail = |reason| because(named, reason);
+        let real = resolve(self.workspace, named).map_err(fail)?;
+        let known = self.updates.get(&real);
+        let is_known = known.is_some();
+        // Only updates that leave the file where it is may follow each other.
+        if known.is_none_or(|known| known.moved_to.is_some() || moved_to.is_some()) {
+            self.claim(named, &real)?;
+        }
+        let target = match moved_to {
+            Some(to) => self.target(named, &real, to)?,
+            None => None,
+        };
+        if !is_known {
+            let updated = open(&real, self.limit).map_err(fail)?;
+            self.updates.insert(real.clone(), updated);
+            self.steps.push(Step::Update { real: real.clone() });
+        }
+        if let Some(updated) = self.updates.get_mut(&real) {
+            updated.change(chunks).map_err(fail)?;
+            updated.moved_to = target;
+        }
+        Ok(())
+    }
+
+    /// Finds where a moved file goes; none when that is where it is.
+    fn target(
+        &mut self,
+        named: &str,
+        real: &Path,
+        to: &str,
+    ) -> Result<Option<PathBuf>, PrepareError> {
+        let target = resolve(self.workspace, to).map_err(|reason| because(to, reason))?;
+        if target == real {
+            return Ok(None);
+        }
+        let from = entry(self.workspace, named).map_err(|reason| because(named, reason))?;
+        if from != real {
+            return Err(because(named, PrepareReason::MovedLink));
+        }
+        self.vacant(to).map(Some)
+    }
+
+    /// Claims a path where nothing is.
+    fn vacant(&mut self, named: &str) -> Result<PathBuf, PrepareError> {
+        let real = resolve(self.workspace, named).map_err(|reason| because(named, reason))?;
+        self.claim(named, &real)?;
+        match real.symlink_metadata() {
+            Ok(_) => Err(because(named, PrepareReason::Exists)),
+            Err(_) => Ok(real),
         }
     }
-    Ok(collect(steps, updates))
+
+    fn claim(&mut self, named: &str, path: &Path) -> Result<(), PrepareError> {
+        match self.claims.insert(path.to_path_buf()) {
+            true => Ok(()),
+            false => Err(because(named, PrepareReason::Twice)),
+        }
+    }
+}
+
+fn because(named: &str, reason: PrepareReason) -> PrepareError {
+    PrepareError {
+        path: named.to_owned(),
+        reason,
+    }
+}
+
+fn doomed(entry: &Path, limit: u64) -> Result<Doomed, LoadError> {
+    match load(entry, limit) {
+        Ok(loaded) => Ok(Doomed {
+            hash: loaded.hash,
+            text: Text::decode(&loaded.bytes).ok().map(|text| text.text),
+        }),
+        // Whatever its size, a file can go; nobody wants to see it in a diff.
+        Err(LoadError::TooLarge { .. }) => Ok(Doomed {
+            hash: ContentHash::of_file(entry).map_err(LoadError::Io)?,
+            text: None,
+        }),
+        Err(error) => Err(error),
+    }
 }
 
 fn collect(steps: Vec<Step<'_>>, mut updates: BTreeMap<PathBuf, Updated>) -> Prepared {
@@ -143,7 +225,7 @@ fn collect(steps: Vec<Step<'_>>, mut updates: BTreeMap<PathBuf, Updated>) -> Pre
     for step in steps {
         match step {
             Step::Add { real, text } => prepared.add(real, text),
-            Step::Delete { entry, loaded } => prepared.delete(entry, &loaded),
+            Step::Delete { entry, doomed } => prepared.delete(entry, doomed),
             Step::Update { real } => {
                 if let Some(updated) = updates.remove(&real) {
                     prepared.update(real, updated);
@@ -171,17 +253,17 @@ impl Prepared {
         });
     }
 
-    fn delete(&mut self, path: PathBuf, loaded: &Loaded) {
+    fn delete(&mut self, path: PathBuf, doomed: Doomed) {
         self.changes.push(Change {
             path: path.clone(),
             kind: ChangeKind::Deleted,
-            before: Text::decode(&loaded.bytes).ok().map(|text| text.text),
+            before: doomed.text,
             after: None,
             hash_after: None,
         });
         self.operations.push(Operation::Delete {
             path,
-            expect: Expect::Hash(loaded.hash),
+            expect: Expect::Hash(doomed.hash),
         });
     }
 
@@ -256,31 +338,6 @@ fn open(real: &Path, limit: u64) -> Result<Updated, PrepareReason> {
         moved_to: None,
         fuzzy: Vec::new(),
     })
-}
-
-/// Finds where a moved file goes; none when that is where it is.
-fn moved(
-    workspace: &Workspace,
-    named: &str,
-    real: &Path,
-    to: &str,
-) -> Result<Option<PathBuf>, PrepareError> {
-    let fail = |path: &str, reason| PrepareError {
-        path: path.to_owned(),
-        reason,
-    };
-    let target = resolve(workspace, to).map_err(|reason| fail(to, reason))?;
-    if target == real {
-        return Ok(None);
-    }
-    let from = entry(workspace, named).map_err(|reason| fail(named, reason))?;
-    if from != real {
-        return Err(fail(named, PrepareReason::MovedLink));
-    }
-    if target.symlink_metadata().is_ok() {
-        return Err(fail(to, PrepareReason::Exists));
-    }
-    Ok(Some(target))
 }
 
 fn resolve(workspace: &Workspace, path: &str) -> Result<PathBuf, PrepareReason> {

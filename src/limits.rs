@@ -174,3 +174,37 @@ pub const BACKGROUND_CANCEL: Duration = Duration::from_secs(10);
 
 /// After this long a command at a terminal shows that it works.
 pub const PROGRESS_DELAY: Duration = Duration::from_secs(1);
+// Files: Read, Write, Edit and apply_patch.
+
+/// Lines that one Read shows where the caller names no other number (R143).
+pub const READ_LINES: usize = 2_000;
+
+/// Characters of one line that a Read shows where the caller names no other number (R143).
+pub const READ_LINE_CHARS: usize = 2_000;
+
+/// Bytes of text that one Read gives back, whatever its lines: about what 100,000 tokens hold.
+pub const READ_TEXT_BYTES: usize = 400_000;
+
+/// Largest text file that is read, edited or patched, in bytes.
+pub const TEXT_FILE_BYTES: u64 = 64 << 20;
+
+/// Largest picture that a Read gives back, in bytes: what model interfaces take.
+pub const IMAGE_FILE_BYTES: u64 = 5 << 20;
+
+/// Lines and characters of each output of a notebook's cell that a Read shows.
+pub const NOTEBOOK_OUTPUT_LINES: usize = 40;
+
+/// See [`NOTEBOOK_OUTPUT_LINES`].
+pub const NOTEBOOK_OUTPUT_CHARS: usize = 4_000;
+
+/// Places of an ambiguous text that an error of Edit lists.
+pub const EDIT_PLACES: usize = 10;
+
+/// Entries of a folder that the answer to reading it lists.
+pub const FOLDER_ENTRIES: usize = 50;
+
+/// Entries that are looked at for a path that is nearly right.
+pub const NEAR_PATH_ENTRIES: usize = 20_000;
+
+/// Files outside the workspace that language servers may open to one run's reading (D36).
+pub const ALLOWED_PLACES: usize = 100_000;

@@ -4,25 +4,36 @@
 //! of that run. A tool takes its resource by value, so there is no tool without it (R4). This is the only
 //! place that knows both an engine and the JSON arguments of a call.
 
+mod apply_patch;
 mod approvals;
 mod ask_user;
 mod ast_edit;
 mod ast_grep;
+mod edit;
+mod files;
+mod read;
 mod resolve;
 mod syntax;
 mod web;
 mod web_fetch;
 mod web_search;
 
+mod write;
+
+pub use apply_patch::ApplyPatch;
 pub use approvals::{Cards, RULE_TARGETS, RuleTarget};
 pub use ask_user::{AskUser, Questions};
 pub use ast_edit::AstEdit;
 pub use ast_grep::AstGrep;
+pub use edit::Edit;
+pub use files::{FileResources, ReadLimits, Unseen};
+pub use read::Read;
 pub use resolve::{Resolve, recovery_note};
 pub use syntax::{Edits, SyntaxResources};
 pub use web::WebResources;
 pub use web_fetch::WebFetch;
 pub use web_search::WebSearch;
+pub use write::Write;
 
 use std::sync::Arc;
 
@@ -41,6 +52,8 @@ pub struct Resources {
     pub questions: Option<Questions>,
     /// The conversation that the run serves: the space in which its cards appear (R127, D43).
     pub conversation: Option<String>,
+    /// Files to read: `Read`, and with a commit `Write`, `Edit` and `apply_patch`.
+    pub files: Option<FileResources>,
 }
 
 /// Makes the registry of a run: every tool whose resource is there, and why the others are not.
@@ -50,6 +63,7 @@ pub fn connect(resources: &Resources) -> Registry {
     let builder = connect_syntax(Registry::builder(), resources.syntax.as_ref());
     let builder = connect_web(builder, resources.web.as_ref());
     let builder = connect_questions(builder, resources);
+    let builder = connect_files(builder, resources.files.as_ref());
     builder
         .build()
         .expect("the built-in tools have distinct names and closed arguments")
@@ -107,5 +121,27 @@ fn connect_questions(builder: Builder, resources: &Resources) -> Builder {
             "ask_user",
             "the run serves no conversation in which a question could appear",
         ),
+    }
+}
+
+fn connect_files(builder: Builder, files: Option<&FileResources>) -> Builder {
+    const WRITERS: [&str; 3] = [Write::NAME, Edit::NAME, ApplyPatch::NAME];
+    // The lower-case names stand for those of the sources (D33).
+    let builder = builder
+        .alias("read", Read::NAME)
+        .alias("write", Write::NAME)
+        .alias("edit", Edit::NAME);
+    let missing = |builder: Builder, reason: &str| {
+        let note = |builder: Builder, name: &&str| builder.unavailable(name, reason);
+        WRITERS.iter().fold(builder, note)
+    };
+    let Some(files) = files else {
+        let reason = "no files are wired for this run";
+        return missing(builder.unavailable(Read::NAME, reason), reason);
+    };
+    let builder = builder.add(Read::new(files.clone()));
+    match (Write::new(files), Edit::new(files), ApplyPatch::new(files)) {
+        (Some(write), Some(edit), Some(patch)) => builder.add(write).add(edit).add(patch),
+        _ => missing(builder, "no commit is wired for this run"),
     }
 }

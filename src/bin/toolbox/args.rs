@@ -74,6 +74,15 @@ pub(crate) enum Command {
     /// Ask whoever sits at the terminal a question, on a numbered card
     #[command(alias = "ask_user", long_about = ask::HELP)]
     AskUser(ask::AskUser),
+    /// Show a file with numbered lines
+    Read(crate::files::Read),
+    /// Make a file or replace its whole content
+    Write(crate::files::Write),
+    /// Replace exact text in a file
+    Edit(crate::files::Edit),
+    /// Apply a patch in the format of apply_patch to all its files or to none
+    #[command(alias = "apply_patch", long_about = help::APPLY_PATCH)]
+    ApplyPatch(crate::files::ApplyPatch),
     /// List the tools: name, tier, what they do, and why others are not there
     Tools(Tools),
     /// Call a tool by its name with its arguments as JSON

@@ -16,7 +16,8 @@ use toolbox::syntax::Grammars;
 use toolbox::syntax::staging::StagingStore;
 use toolbox::tool::{Output, Tier};
 use toolbox::tools::{
-    self, AstGrep, Edits, Questions, Resources, SyntaxResources, WebResources, recovery_note,
+    self, AstGrep, Edits, FileResources, Questions, Resources, SyntaxResources, WebResources,
+    recovery_note,
 };
 use toolbox::web::{Allowed, Fetcher};
 use toolbox::workspace::{Workspace, enclosing_checkout};
@@ -42,6 +43,8 @@ pub(crate) struct Host {
     questions: Arc<dyn QuestionPort>,
     /// How long a question waits; `None` is for ever.
     pub(crate) question_timeout: Option<Duration>,
+    /// Whether one run serves many calls.
+    in_session: bool,
 }
 
 impl Host {
@@ -81,12 +84,14 @@ impl Host {
             resources,
             questions: cards::terminal(),
             question_timeout: None,
+            in_session: false,
         })
     }
 
     /// Serves the background session: what it parsed is worth keeping, and its edits are those of the
     /// commands of the checkout (D43).
     pub(crate) fn for_background(mut self) -> Self {
+        self.in_session = true;
         self.resources.cache = Some(Arc::default());
         self
     }
@@ -111,6 +116,7 @@ impl Host {
 
     /// Serves one run that lives on: what it parsed is worth keeping, and its edits are its own (D43).
     pub(crate) fn for_session(mut self) -> Self {
+        self.in_session = true;
         self.resources.cache = Some(Arc::default());
         if let Some(edits) = &mut self.resources.edits {
             edits.staging = Arc::new(StagingStore::in_memory());
@@ -128,6 +134,7 @@ impl Host {
             ))),
             questions: Some(self.questions()),
             conversation: Some(CONVERSATION.to_owned()),
+            files: Some(self.files()),
             ..Resources::default()
         })
     }
@@ -135,6 +142,20 @@ impl Host {
     /// Where the questions and approvals of a command appear: its terminal.
     pub(crate) fn questions(&self) -> Questions {
         Questions::new(Arc::clone(&self.questions)).with_timeout(self.question_timeout)
+    }
+
+    /// Returns the files of this workspace; all writers share the commit of the staged edits.
+    fn files(&self) -> FileResources {
+        let files = FileResources::new(self.workspace.clone());
+        // A command reads the file itself as it starts; a run remembers what it has read (D35).
+        let files = match self.in_session {
+            true => files,
+            false => files.one_shot(),
+        };
+        match &self.resources.edits {
+            Some(edits) => files.with_committer(Arc::clone(&edits.committer)),
+            None => files,
+        }
     }
 
     /// Returns where edits are staged.

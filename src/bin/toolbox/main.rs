@@ -12,6 +12,7 @@ mod background;
 mod call;
 mod cards;
 mod edits;
+mod files;
 mod help;
 mod host;
 mod inspect;
@@ -45,6 +46,10 @@ fn main() -> ExitCode {
         Command::AstEdit(args) => edits::ast_edit(&console, &cli.global, args),
         Command::Resolve(args) => staged::resolve(&console, &cli.global, args),
         Command::AskUser(args) => ask::ask_user(&console, &cli.global, args),
+        Command::Read(args) => files::read(&console, &cli.global, args),
+        Command::Write(args) => files::write(&console, &cli.global, args),
+        Command::Edit(args) => files::edit(&console, &cli.global, args),
+        Command::ApplyPatch(args) => files::apply_patch(&console, &cli.global, args),
         Command::Tools(args) => inspect::tools(&console, &cli.global, args),
         Command::Call(args) => call::call(&console, &cli.global, args),
         Command::WebFetch(args) => web::fetch(&console, &cli.global, args),

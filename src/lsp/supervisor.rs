@@ -27,6 +27,7 @@ use crate::lsp::error::{Reason, Unusable};
 use crate::lsp::servers::{self, ServerRow, Slot as RowSlot};
 use crate::lsp::supervisor::changes::Snapshot;
 use crate::lsp::supervisor::slot::Slot;
+pub(crate) use crate::lsp::supervisor::slot::Standing;
 use crate::workspace::Workspace;
 
 /// How a run holds its language servers.
@@ -284,6 +285,12 @@ impl Inner {
 
     /// Returns the slot of a detected server with what starting it needs; says what is missing otherwise.
     fn slot(&self, detected: &Detected) -> Result<(Arc<Slot>, Launch), String> {
+        let (key, launch) = self.slot_of(detected)?;
+        let slot = Arc::clone(self.lock().entry(key).or_default());
+        Ok((slot, launch))
+    }
+
+    fn slot_of(&self, detected: &Detected) -> Result<(Key, Launch), String> {
         let Some((root, program)) = detected.both() else {
             return Err(detected.lack().unwrap_or_default());
         };
@@ -291,7 +298,6 @@ impl Inner {
             id: detected.row.id.clone(),
             root: root.folder.clone(),
         };
-        let slot = Arc::clone(self.lock().entry(key).or_default());
         let (env, init_options, settings) = self.detector.adapt(&detected.row, &root.folder);
         let launch = Launch {
             row: Arc::clone(&detected.row),
@@ -304,7 +310,7 @@ impl Inner {
             settings,
             timeouts: self.options.timeouts,
         };
-        Ok((slot, launch))
+        Ok((key, launch))
     }
 
     fn server(&self, detected: &Detected, cancel: &Cancel) -> Result<Arc<Server>, String> {
@@ -323,6 +329,29 @@ impl Inner {
         let server = slot.start(self, launch, cancel)?;
         self.keep_to_the_cap(&server);
         Ok(server)
+    }
+
+    /// Starts the server of a slot again, for `reload`; `file` is one that it had open.
+    pub(crate) fn restart(
+        &self,
+        key: &Key,
+        file: Option<&Path>,
+        cancel: &Cancel,
+    ) -> Result<Arc<Server>, String> {
+        let row = self.detector.rows.iter().find(|row| row.id == key.id);
+        let row = row.ok_or("its row is gone")?;
+        let detected = self.detector.detect(row, file.unwrap_or(&key.root));
+        self.server(&detected, cancel)
+    }
+
+    /// Asks the program of a row that may be a shim for its version.
+    pub(crate) fn probe_detected(
+        &self,
+        detected: &Detected,
+        cancel: &Cancel,
+    ) -> Option<Result<String, String>> {
+        let (_, launch) = self.slot_of(detected).ok()?;
+        self.probed(&launch, cancel)
     }
 
     fn begin(&self, detected: &Detected) {

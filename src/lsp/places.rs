@@ -185,9 +185,10 @@ mod tests {
             uri: "file:///a".to_owned(),
             range: Range::new(Position::new(1, 2), Position::new(1, 3)),
         };
-        assert_eq!(read(one.clone()), [expected.clone()]);
-        assert_eq!(read(json!([one])), [expected.clone()]);
-        assert_eq!(read(json!([link])), [expected]);
+        let expected = vec![expected];
+        assert_eq!(read(one.clone()), expected);
+        assert_eq!(read(json!([one])), expected);
+        assert_eq!(read(json!([link])), expected);
         assert_eq!(read(json!(null)), []);
         assert_eq!(read(json!([{"range": 3}])), []);
     }

@@ -63,9 +63,15 @@ pub(crate) struct Inner {
     slots: Mutex<BTreeMap<Key, Arc<Slot>>>,
     snapshot: Mutex<Snapshot>,
     probes: Mutex<slot::Probes>,
-    /// Ends the thread that stops idle servers.
-    stop: Option<Sender<()>>,
-    janitor: Mutex<Option<JoinHandle<()>>>,
+    janitor: Mutex<Option<Janitor>>,
+    own: Weak<Inner>,
+}
+
+/// The thread that stops idle servers; it starts with the first server.
+struct Janitor {
+    /// Closing it ends the thread.
+    stop: Sender<()>,
+    thread: JoinHandle<()>,
 }
 
 /// A server of a row for a root.
@@ -112,29 +118,15 @@ impl Supervisor {
             env,
             project_binaries: options.project_binaries,
         };
-        let (stop, stopped) = crossbeam_channel::bounded::<()>(0);
-        let period = (options.idle / 4).clamp(Duration::from_millis(20), Duration::from_secs(30));
-        Self(Arc::new_cyclic(|inner: &Weak<Inner>| {
-            let inner = inner.clone();
-            let janitor = std::thread::Builder::new()
-                .name("lsp-idle".to_owned())
-                .spawn(move || {
-                    while stopped.recv_timeout(period) == Err(RecvTimeoutError::Timeout) {
-                        let Some(inner) = inner.upgrade() else { return };
-                        inner.stop_idle();
-                    }
-                });
-            Inner {
-                processes,
-                options,
-                detector,
-                slots: Mutex::default(),
-                snapshot: Mutex::default(),
-                probes: Mutex::default(),
-                stop: Some(stop),
-                // Without the thread idle servers live as long as the run.
-                janitor: Mutex::new(janitor.ok()),
-            }
+        Self(Arc::new_cyclic(|own: &Weak<Inner>| Inner {
+            processes,
+            options,
+            detector,
+            slots: Mutex::default(),
+            snapshot: Mutex::default(),
+            probes: Mutex::default(),
+            janitor: Mutex::default(),
+            own: own.clone(),
         }))
     }
 
@@ -326,6 +318,7 @@ impl Inner {
             return Err(why);
         }
         self.first_look();
+        self.hire_janitor();
         let server = slot.start(self, launch, cancel)?;
         self.keep_to_the_cap(&server);
         Ok(server)
@@ -385,6 +378,28 @@ impl Inner {
         end(over.filter_map(|(_, slot)| slot.take()).collect());
     }
 
+    /// Starts the thread that stops idle servers, where there is none yet. Without it, which a system out
+    /// of threads forces, they live as long as the run.
+    fn hire_janitor(&self) {
+        let mut janitor = self.janitor.lock().unwrap_or_else(PoisonError::into_inner);
+        if janitor.is_some() {
+            return;
+        }
+        let (stop, stopped) = crossbeam_channel::bounded::<()>(0);
+        let period = self.options.idle / 4;
+        let period = period.clamp(Duration::from_millis(20), Duration::from_secs(30));
+        let own = self.own.clone();
+        let thread = std::thread::Builder::new()
+            .name("lsp-idle".to_owned())
+            .spawn(move || {
+                while stopped.recv_timeout(period) == Err(RecvTimeoutError::Timeout) {
+                    let Some(inner) = own.upgrade() else { return };
+                    inner.stop_idle();
+                }
+            });
+        *janitor = thread.ok().map(|thread| Janitor { stop, thread });
+    }
+
     fn stop_idle(&self) {
         let idle: Vec<Arc<Slot>> = {
             let slots = self.lock();
@@ -400,7 +415,6 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        self.stop = None;
         let slots: Vec<Arc<Slot>> = std::mem::take(&mut *self.lock()).into_values().collect();
         end(slots.iter().filter_map(|slot| slot.take()).collect());
         let janitor = self
@@ -408,11 +422,12 @@ impl Drop for Inner {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take();
-        if let Some(janitor) = janitor
+        if let Some(Janitor { stop, thread }) = janitor {
+            drop(stop);
             // The janitor itself may have held the last reference.
-            && janitor.thread().id() != std::thread::current().id()
-        {
-            let _ = janitor.join();
+            if thread.thread().id() != std::thread::current().id() {
+                let _ = thread.join();
+            }
         }
     }
 }

@@ -11,6 +11,7 @@ mod ast_edit;
 mod ast_grep;
 mod edit;
 mod files;
+mod lsp;
 mod read;
 mod resolve;
 mod syntax;
@@ -27,6 +28,7 @@ pub use ast_edit::AstEdit;
 pub use ast_grep::AstGrep;
 pub use edit::Edit;
 pub use files::{FileResources, ReadLimits, Unseen};
+pub use lsp::{Lsp, LspArgs, LspResources, Outside};
 pub use read::Read;
 pub use resolve::{Resolve, recovery_note};
 pub use syntax::{Edits, SyntaxResources};
@@ -54,6 +56,8 @@ pub struct Resources {
     pub conversation: Option<String>,
     /// Files to read: `Read`, and with a commit `Write`, `Edit` and `apply_patch`.
     pub files: Option<FileResources>,
+    /// Language servers and the workspace that they serve: `lsp`.
+    pub lsp: Option<LspResources>,
 }
 
 /// Makes the registry of a run: every tool whose resource is there, and why the others are not.
@@ -64,6 +68,7 @@ pub fn connect(resources: &Resources) -> Registry {
     let builder = connect_web(builder, resources.web.as_ref());
     let builder = connect_questions(builder, resources);
     let builder = connect_files(builder, resources.files.as_ref());
+    let builder = connect_lsp(builder, resources.lsp.as_ref());
     builder
         .build()
         .expect("the built-in tools have distinct names and closed arguments")
@@ -143,5 +148,12 @@ fn connect_files(builder: Builder, files: Option<&FileResources>) -> Builder {
     match (Write::new(files), Edit::new(files), ApplyPatch::new(files)) {
         (Some(write), Some(edit), Some(patch)) => builder.add(write).add(edit).add(patch),
         _ => missing(builder, "no commit is wired for this run"),
+    }
+}
+
+fn connect_lsp(builder: Builder, lsp: Option<&LspResources>) -> Builder {
+    match lsp {
+        Some(lsp) => builder.add(Lsp::new(lsp.clone())),
+        None => builder.unavailable("lsp", "no language servers are wired for this run"),
     }
 }

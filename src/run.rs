@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 pub use crate::run::approval::{Approval, ApprovalRequest, Approver, AutoApprove};
+pub use crate::run::command::plain_words;
 pub use crate::run::observers::{AfterWrite, Observers};
 pub use crate::run::policy::{Decision, Policy, PolicyError, Rule};
 pub use crate::run::subject::{SubjectKind, Target};

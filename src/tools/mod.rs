@@ -11,7 +11,7 @@ mod ast_grep;
 mod resolve;
 mod syntax;
 
-pub use approvals::{Cards, RULE_TARGETS, RuleTarget};
+pub use approvals::{Cards, RULE_TARGETS, RuleTarget, TOOL_ALIASES};
 pub use ask_user::{AskUser, Questions};
 pub use ast_edit::AstEdit;
 pub use ast_grep::AstGrep;

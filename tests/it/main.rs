@@ -4,6 +4,7 @@ mod agents;
 mod ask;
 mod child;
 mod cli;
+mod config;
 mod contract;
 mod files;
 mod files_crash;

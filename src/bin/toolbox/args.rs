@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::{ask, help};
+use crate::{ask, config, help};
 
 /// The built-in tools of a coding agent's runtime.
 #[derive(Debug, Parser)]
@@ -41,6 +41,15 @@ pub(crate) struct Global {
     /// Say on standard error what is used, what was skipped and how long it took
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
+    /// Read this file in the place of the user's own toolbox.toml
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Trust the toolbox.toml of the checkout, which may then name commands to run
+    #[arg(long, global = true)]
+    pub(crate) trust_project: bool,
+    /// Start cells in this command, such as 'docker exec -i box'
+    #[arg(long, global = true, value_name = "PREFIX COMMAND")]
+    pub(crate) enclosure: Option<String>,
     /// When to colour
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub(crate) color: ColorWhen,
@@ -79,6 +88,9 @@ pub(crate) enum Command {
     Call(Call),
     /// Make, show, replace, list and serve agent configurations
     Agent(crate::agent::Agent),
+    /// Show the effective configuration, each value with where it comes from
+    #[command(after_long_help = config::reference())]
+    Config(config::ShowConfig),
     /// Print the completions of a shell
     Completions {
         /// The shell

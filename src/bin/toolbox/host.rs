@@ -9,15 +9,18 @@ use serde_json::Value;
 use toolbox::ask::QuestionPort;
 use toolbox::files::{Committer, ContentHash};
 use toolbox::registry::Registry;
-use toolbox::run::{CallOptions, Run};
+use toolbox::run::{CallOptions, Policy, Run};
 use toolbox::syntax::Grammars;
 use toolbox::syntax::staging::StagingStore;
 use toolbox::tool::{Output, Tier};
-use toolbox::tools::{self, AstGrep, Edits, Questions, Resources, SyntaxResources, recovery_note};
+use toolbox::tools::{
+    self, AstGrep, Cards, Edits, Questions, Resources, SyntaxResources, recovery_note,
+};
 use toolbox::workspace::{Workspace, enclosing_checkout};
 
 use crate::args::Global;
 use crate::cards;
+use crate::config::{self, Config, Sources};
 use crate::output::{Console, Ending, Step};
 
 /// Letters of a content hash that name a state folder: short, because a socket's path has little room.
@@ -33,6 +36,7 @@ pub(crate) struct Host {
     /// Whether `-C` named the workspace: relative paths are then looked up in it first.
     workspace_named: bool,
     resources: SyntaxResources,
+    config: Config,
     /// Where questions of a command appear.
     questions: Arc<dyn QuestionPort>,
     /// How long a question waits; `None` is for ever.
@@ -60,6 +64,7 @@ impl Host {
             console.misuse(&format!("{err}{}", cause.unwrap_or_default()))
         })?;
         console.detail(&format!("workspace {}", workspace.root().display()));
+        let config = load_config(console, global, &current_dir, &workspace)?;
         let mut resources = SyntaxResources::new(Arc::new(Grammars::bundled()), workspace.clone());
         // One command searches once: what it parsed serves nobody after it.
         resources.cache = None;
@@ -75,7 +80,8 @@ impl Host {
             workspace_named: global.workspace.is_some(),
             resources,
             questions: cards::terminal(),
-            question_timeout: None,
+            question_timeout: config.sections.ask.timeout,
+            config,
         })
     }
 
@@ -85,8 +91,19 @@ impl Host {
             syntax: Some(self.resources.clone()),
             questions: Some(self.questions()),
             conversation: Some(CONVERSATION.to_owned()),
-            ..Resources::default()
         })
+    }
+
+    /// Returns the configuration of this workspace; it was read once.
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// What may run without a question, and whom to ask about the rest: the person at the terminal (D37).
+    /// It decides about what a command bridges to; typing a command is its own approval (D42).
+    pub(crate) fn policy(&self) -> Policy {
+        let cards = Cards::new(self.questions()).in_conversation(CONVERSATION);
+        self.config.policy(&self.workspace).asking(Arc::new(cards))
     }
 
     /// Where the questions and approvals of a command appear: its terminal.
@@ -130,7 +147,7 @@ impl Host {
         {
             self.recover(console);
         }
-        let run = Run::builder(registry).build();
+        let run = Run::builder(registry).approver(self.policy()).build();
         run.dispatch(name, args, CallOptions::new().approved_by_caller())
             .map_err(|error| console.fail(&error))
     }
@@ -198,6 +215,32 @@ pub(crate) fn state_base() -> Option<PathBuf> {
     let base = absolute("XDG_STATE_HOME")
         .or_else(|| Some(absolute("HOME")?.join(".local").join("state")))?;
     Some(base.join("toolbox"))
+}
+
+fn load_config(
+    console: &Console,
+    global: &Global,
+    current_dir: &Path,
+    workspace: &Workspace,
+) -> Step<Config> {
+    let variable = |name: &str| env::var_os(name).map(PathBuf::from);
+    let sources = Sources {
+        user: config::user_file(variable("XDG_CONFIG_HOME"), variable("HOME")),
+        named: global.config.as_ref().map(|file| current_dir.join(file)),
+        root: workspace.root().to_owned(),
+        trust: global.trust_project,
+        enclosure: global.enclosure.clone(),
+    };
+    let config = Config::load(&sources).map_err(|err| {
+        console.misuse_with_hint(
+            &err.to_string(),
+            "`toolbox config --help` lists every key of toolbox.toml",
+        )
+    })?;
+    for line in config.ignored() {
+        console.detail(&line);
+    }
+    Ok(config)
 }
 
 /// The state folder of a workspace, by its canonical path.

@@ -12,6 +12,7 @@ mod ask;
 mod background;
 mod call;
 mod cards;
+mod config;
 mod edits;
 mod help;
 mod host;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         Command::Tools(args) => inspect::tools(&console, &cli.global, args),
         Command::Call(args) => call::call(&console, &cli.global, args),
         Command::Agent(args) => agent::agent(&console, &cli.global, args),
+        Command::Config(args) => config::config(&console, &cli.global, args),
         Command::Completions { shell } => inspect::completions(&console, shell),
         Command::Man => inspect::man(&console),
     };

@@ -47,7 +47,7 @@ pub const RULE_TARGETS: [RuleTarget; 4] = [
     },
     RuleTarget {
         tool: "apply_patch",
-        pointers: &["/patch"],
+        pointers: &["/patch", "/input"],
         kind: SubjectKind::Patch,
     },
 ];

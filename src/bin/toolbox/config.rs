@@ -8,6 +8,7 @@ mod keys;
 mod model;
 mod parse;
 mod show;
+pub(crate) mod wire;
 
 use std::collections::BTreeMap;
 use std::fs;

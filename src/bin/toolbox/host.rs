@@ -1,12 +1,13 @@
 //! What this process gives to the library: the workspace, the state folder, a run.
 
 use std::env;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use toolbox::ask::QuestionPort;
+use toolbox::ask::{NobodyThere, QuestionPort};
 use toolbox::files::{Committer, ContentHash};
 use toolbox::registry::Registry;
 use toolbox::run::{CallOptions, Policy, Run};
@@ -14,13 +15,15 @@ use toolbox::syntax::Grammars;
 use toolbox::syntax::staging::StagingStore;
 use toolbox::tool::{Output, Tier};
 use toolbox::tools::{
-    self, AstGrep, Cards, Edits, Questions, Resources, SyntaxResources, recovery_note,
+    self, AstGrep, Cards, Edits, FileResources, Questions, Resources, SyntaxResources,
+    WebResources, recovery_note,
 };
 use toolbox::workspace::{Workspace, enclosing_checkout};
 
 use crate::args::Global;
 use crate::cards;
-use crate::config::{self, Config, Sources};
+use crate::config::{self, Config, Sources, wire};
+use crate::lsp;
 use crate::output::{Console, Ending, Step};
 
 /// Letters of a content hash that name a state folder: short, because a socket's path has little room.
@@ -28,6 +31,8 @@ const STATE_NAME_LETTERS: usize = 32;
 
 /// The conversation of a command: that of the person at the terminal (D43).
 const CONVERSATION: &str = "terminal";
+
+const CONFIG_HINT: &str = "`toolbox config --help` lists every key of toolbox.toml";
 
 /// Everything that one command works with.
 pub(crate) struct Host {
@@ -37,10 +42,15 @@ pub(crate) struct Host {
     workspace_named: bool,
     resources: SyntaxResources,
     config: Config,
+    web: WebResources,
     /// Where questions of a command appear.
     questions: Arc<dyn QuestionPort>,
+    /// The space in which they appear (R127).
+    conversation: Option<String>,
     /// How long a question waits; `None` is for ever.
     pub(crate) question_timeout: Option<Duration>,
+    /// Whether one run serves many calls.
+    in_session: bool,
 }
 
 impl Host {
@@ -80,17 +90,66 @@ impl Host {
             workspace_named: global.workspace.is_some(),
             resources,
             questions: cards::terminal(),
+            conversation: Some(CONVERSATION.to_owned()),
+            web: wire::web(&config.sections.web)
+                .map_err(|err| console.misuse_with_hint(&err, CONFIG_HINT))?,
             question_timeout: config.sections.ask.timeout,
             config,
+            in_session: false,
         })
+    }
+
+    /// Serves the background session: what it parsed is worth keeping, and its edits are those of the
+    /// commands of the checkout (D43).
+    pub(crate) fn for_background(mut self) -> Self {
+        self.in_session = true;
+        self.questions = Arc::new(NobodyThere);
+        self.resources.cache = Some(Arc::default());
+        self
+    }
+
+    /// Returns the folder where the background session of the checkout is met.
+    pub(crate) fn meeting_folder(&self, console: &Console) -> Step<PathBuf> {
+        let state_dir = &self.edits(console)?.committer;
+        let state_dir = state_dir.state_dir();
+        // The runtime folder goes with the login, and so should the socket. One of another user, as after
+        // `sudo`, is none of ours.
+        let runtime = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+        let own = |path: &PathBuf| {
+            let metadata = std::fs::metadata(path);
+            let user = rustix::process::geteuid().as_raw();
+            path.is_absolute() && metadata.is_ok_and(|it| it.is_dir() && it.uid() == user)
+        };
+        Ok(match (runtime.filter(own), state_dir.file_name()) {
+            (Some(runtime), Some(name)) => runtime.join("toolbox").join(name),
+            _ => state_dir.join("session"),
+        })
+    }
+
+    /// Serves one run that lives on: what it parsed is worth keeping, and its edits are its own (D43).
+    pub(crate) fn for_session(mut self) -> Self {
+        self.in_session = true;
+        // A harness may have been started from a terminal; its questions are still not asked there.
+        self.questions = Arc::new(NobodyThere);
+        self.resources.cache = Some(Arc::default());
+        if let Some(edits) = &mut self.resources.edits {
+            edits.staging = Arc::new(StagingStore::in_memory());
+        }
+        self
     }
 
     /// Returns the tools of this workspace.
     pub(crate) fn registry(&self) -> Registry {
         tools::connect(&Resources {
             syntax: Some(self.resources.clone()),
+            web: Some(self.web.clone()),
             questions: Some(self.questions()),
-            conversation: Some(CONVERSATION.to_owned()),
+            conversation: self.conversation.clone(),
+            files: Some(self.files()),
+            lsp: Some(lsp::resources(
+                &self.workspace,
+                wire::lsp(&self.config.sections.lsp),
+            )),
         })
     }
 
@@ -99,16 +158,47 @@ impl Host {
         &self.config
     }
 
-    /// What may run without a question, and whom to ask about the rest: the person at the terminal (D37).
-    /// It decides about what a command bridges to; typing a command is its own approval (D42).
+    /// What may run without a question, and the cards that ask about the rest (D37). For a command it
+    /// decides about what it bridges to, since typing it is its own approval (D42).
     pub(crate) fn policy(&self) -> Policy {
-        let cards = Cards::new(self.questions()).in_conversation(CONVERSATION);
+        let cards = Cards::new(self.questions());
+        let cards = match &self.conversation {
+            Some(conversation) => cards.in_conversation(conversation),
+            None => cards,
+        };
         self.config.policy(&self.workspace).asking(Arc::new(cards))
     }
 
-    /// Where the questions and approvals of a command appear: its terminal.
+    /// Lets questions and approvals appear elsewhere than at the terminal. Without a conversation there is
+    /// no `ask_user` (R127).
+    #[allow(dead_code, reason = "a session calls it")]
+    pub(crate) fn with_questions(
+        mut self,
+        port: Arc<dyn QuestionPort>,
+        conversation: Option<String>,
+    ) -> Self {
+        self.questions = port;
+        self.conversation = conversation;
+        self
+    }
+
+    /// Where the questions and approvals appear: for a command its terminal.
     pub(crate) fn questions(&self) -> Questions {
         Questions::new(Arc::clone(&self.questions)).with_timeout(self.question_timeout)
+    }
+
+    /// Returns the files of this workspace; all writers share the commit of the staged edits.
+    fn files(&self) -> FileResources {
+        let files = FileResources::new(self.workspace.clone());
+        // A command reads the file itself as it starts; a run remembers what it has read (D35).
+        let files = match self.in_session {
+            true => files,
+            false => files.one_shot(),
+        };
+        match &self.resources.edits {
+            Some(edits) => files.with_committer(Arc::clone(&edits.committer)),
+            None => files,
+        }
     }
 
     /// Returns where edits are staged.
@@ -231,12 +321,8 @@ fn load_config(
         trust: global.trust_project,
         enclosure: global.enclosure.clone(),
     };
-    let config = Config::load(&sources).map_err(|err| {
-        console.misuse_with_hint(
-            &err.to_string(),
-            "`toolbox config --help` lists every key of toolbox.toml",
-        )
-    })?;
+    let config = Config::load(&sources)
+        .map_err(|err| console.misuse_with_hint(&err.to_string(), CONFIG_HINT))?;
     for line in config.ignored() {
         console.detail(&line);
     }

@@ -360,7 +360,7 @@ pub(crate) const KEYS: &[Key] = &[
         Kind::Texts,
         Reach::Trusted,
         Some("[]"),
-        "Hosts on private addresses that may be fetched, such as [\"localhost:8080\"].",
+        "Hosts on private addresses that may be fetched, such as [\"localhost\", \"10.0.0.0/8\"].",
     ),
     key(
         "web.search.searxng",

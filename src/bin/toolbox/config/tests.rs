@@ -66,7 +66,7 @@ brief = "argument"
 message = "again"
 result = "out.md"
 [web]
-allow_private = ["localhost:8080"]
+allow_private = ["localhost", "10.0.0.0/8"]
 search.searxng = "http://localhost:8888"
 [session]
 idle_s = 1800

@@ -22,7 +22,7 @@ mod web_search;
 mod write;
 
 pub use apply_patch::ApplyPatch;
-pub use approvals::{Cards, RULE_TARGETS, RuleTarget};
+pub use approvals::{Cards, RULE_TARGETS, RuleTarget, TOOL_ALIASES};
 pub use ask_user::{AskUser, Questions};
 pub use ast_edit::AstEdit;
 pub use ast_grep::AstGrep;

@@ -4,6 +4,7 @@ mod agents;
 mod ask;
 mod child;
 mod cli;
+mod config;
 mod contract;
 mod editing;
 mod files;

@@ -7,23 +7,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use toolbox::ask::QuestionPort;
+use toolbox::ask::{NobodyThere, QuestionPort};
 use toolbox::files::{Committer, ContentHash};
-use toolbox::limits;
 use toolbox::registry::Registry;
-use toolbox::run::{CallOptions, Run};
+use toolbox::run::{CallOptions, Policy, Run};
 use toolbox::syntax::Grammars;
 use toolbox::syntax::staging::StagingStore;
 use toolbox::tool::{Output, Tier};
 use toolbox::tools::{
-    self, AstGrep, Edits, FileResources, Questions, Resources, SyntaxResources, WebResources,
-    recovery_note,
+    self, AstGrep, Cards, Edits, FileResources, Questions, Resources, SyntaxResources,
+    WebResources, recovery_note,
 };
-use toolbox::web::{Allowed, Fetcher};
 use toolbox::workspace::{Workspace, enclosing_checkout};
 
 use crate::args::Global;
 use crate::cards;
+use crate::config::{self, Config, Sources, wire};
 use crate::lsp;
 use crate::output::{Console, Ending, Step};
 
@@ -33,6 +32,8 @@ const STATE_NAME_LETTERS: usize = 32;
 /// The conversation of a command: that of the person at the terminal (D43).
 const CONVERSATION: &str = "terminal";
 
+const CONFIG_HINT: &str = "`toolbox config --help` lists every key of toolbox.toml";
+
 /// Everything that one command works with.
 pub(crate) struct Host {
     pub(crate) workspace: Workspace,
@@ -40,8 +41,12 @@ pub(crate) struct Host {
     /// Whether `-C` named the workspace: relative paths are then looked up in it first.
     workspace_named: bool,
     resources: SyntaxResources,
+    config: Config,
+    web: WebResources,
     /// Where questions of a command appear.
     questions: Arc<dyn QuestionPort>,
+    /// The space in which they appear (R127).
+    conversation: Option<String>,
     /// How long a question waits; `None` is for ever.
     pub(crate) question_timeout: Option<Duration>,
     /// Whether one run serves many calls.
@@ -69,6 +74,7 @@ impl Host {
             console.misuse(&format!("{err}{}", cause.unwrap_or_default()))
         })?;
         console.detail(&format!("workspace {}", workspace.root().display()));
+        let config = load_config(console, global, &current_dir, &workspace)?;
         let mut resources = SyntaxResources::new(Arc::new(Grammars::bundled()), workspace.clone());
         // One command searches once: what it parsed serves nobody after it.
         resources.cache = None;
@@ -84,7 +90,11 @@ impl Host {
             workspace_named: global.workspace.is_some(),
             resources,
             questions: cards::terminal(),
-            question_timeout: None,
+            conversation: Some(CONVERSATION.to_owned()),
+            web: wire::web(&config.sections.web)
+                .map_err(|err| console.misuse_with_hint(&err, CONFIG_HINT))?,
+            question_timeout: config.sections.ask.timeout,
+            config,
             in_session: false,
         })
     }
@@ -93,6 +103,7 @@ impl Host {
     /// commands of the checkout (D43).
     pub(crate) fn for_background(mut self) -> Self {
         self.in_session = true;
+        self.questions = Arc::new(NobodyThere);
         self.resources.cache = Some(Arc::default());
         self
     }
@@ -118,6 +129,8 @@ impl Host {
     /// Serves one run that lives on: what it parsed is worth keeping, and its edits are its own (D43).
     pub(crate) fn for_session(mut self) -> Self {
         self.in_session = true;
+        // A harness may have been started from a terminal; its questions are still not asked there.
+        self.questions = Arc::new(NobodyThere);
         self.resources.cache = Some(Arc::default());
         if let Some(edits) = &mut self.resources.edits {
             edits.staging = Arc::new(StagingStore::in_memory());
@@ -129,19 +142,47 @@ impl Host {
     pub(crate) fn registry(&self) -> Registry {
         tools::connect(&Resources {
             syntax: Some(self.resources.clone()),
-            web: Some(WebResources::new(Fetcher::new(
-                Allowed::default(),
-                limits::FETCH_TIME,
-            ))),
+            web: Some(self.web.clone()),
             questions: Some(self.questions()),
-            conversation: Some(CONVERSATION.to_owned()),
+            conversation: self.conversation.clone(),
             files: Some(self.files()),
-            lsp: Some(lsp::resources(&self.workspace)),
-            ..Resources::default()
+            lsp: Some(lsp::resources(
+                &self.workspace,
+                wire::lsp(&self.config.sections.lsp),
+            )),
         })
     }
 
-    /// Where the questions and approvals of a command appear: its terminal.
+    /// Returns the configuration of this workspace; it was read once.
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// What may run without a question, and the cards that ask about the rest (D37). For a command it
+    /// decides about what it bridges to, since typing it is its own approval (D42).
+    pub(crate) fn policy(&self) -> Policy {
+        let cards = Cards::new(self.questions());
+        let cards = match &self.conversation {
+            Some(conversation) => cards.in_conversation(conversation),
+            None => cards,
+        };
+        self.config.policy(&self.workspace).asking(Arc::new(cards))
+    }
+
+    /// Lets questions and approvals appear elsewhere than at the terminal. Without a conversation there is
+    /// no `ask_user` (R127).
+    #[allow(dead_code, reason = "a session calls it")]
+    pub(crate) fn with_questions(
+        mut self,
+        port: Arc<dyn QuestionPort>,
+        conversation: Option<String>,
+    ) -> Self {
+        self.questions = port;
+        self.conversation = conversation;
+        self
+    }
+
+    /// Where the questions and approvals appear: for a command its terminal.
     pub(crate) fn questions(&self) -> Questions {
         Questions::new(Arc::clone(&self.questions)).with_timeout(self.question_timeout)
     }
@@ -196,7 +237,7 @@ impl Host {
         {
             self.recover(console);
         }
-        let run = Run::builder(registry).build();
+        let run = Run::builder(registry).approver(self.policy()).build();
         run.dispatch(name, args, CallOptions::new().approved_by_caller())
             .map_err(|error| console.fail(&error))
     }
@@ -264,6 +305,28 @@ pub(crate) fn state_base() -> Option<PathBuf> {
     let base = absolute("XDG_STATE_HOME")
         .or_else(|| Some(absolute("HOME")?.join(".local").join("state")))?;
     Some(base.join("toolbox"))
+}
+
+fn load_config(
+    console: &Console,
+    global: &Global,
+    current_dir: &Path,
+    workspace: &Workspace,
+) -> Step<Config> {
+    let variable = |name: &str| env::var_os(name).map(PathBuf::from);
+    let sources = Sources {
+        user: config::user_file(variable("XDG_CONFIG_HOME"), variable("HOME")),
+        named: global.config.as_ref().map(|file| current_dir.join(file)),
+        root: workspace.root().to_owned(),
+        trust: global.trust_project,
+        enclosure: global.enclosure.clone(),
+    };
+    let config = Config::load(&sources)
+        .map_err(|err| console.misuse_with_hint(&err.to_string(), CONFIG_HINT))?;
+    for line in config.ignored() {
+        console.detail(&line);
+    }
+    Ok(config)
 }
 
 /// The state folder of a workspace, by its canonical path.

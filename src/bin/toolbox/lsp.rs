@@ -80,13 +80,8 @@ pub(crate) fn lsp(console: &Console, global: &Global, command: LspCommand) -> St
 }
 
 /// Wires the language servers of a workspace. None is started.
-pub(crate) fn resources(workspace: &Workspace) -> LspResources {
+pub(crate) fn resources(workspace: &Workspace, options: Options) -> LspResources {
     let env = env::vars_os().collect();
     let processes = Processes::new(Watch::Shell);
-    LspResources::new(Supervisor::new(
-        workspace.clone(),
-        processes,
-        env,
-        Options::default(),
-    ))
+    LspResources::new(Supervisor::new(workspace.clone(), processes, env, options))
 }

@@ -11,6 +11,7 @@ mod ask;
 mod background;
 mod call;
 mod cards;
+mod config;
 mod edits;
 mod files;
 mod help;
@@ -57,6 +58,7 @@ fn main() -> ExitCode {
         Command::WebFetch(args) => web::fetch(&console, &cli.global, args),
         Command::WebSearch(args) => web::search(&console, &cli.global, args),
         Command::Agent(args) => agent::agent(&console, &cli.global, args),
+        Command::Config(args) => config::config(&console, &cli.global, args),
         Command::Session(args) => session::session(&console, &cli.global, args),
         Command::BackgroundSession(args) => background::serve(&console, &cli.global, args),
         Command::Completions { shell } => inspect::completions(&console, shell),

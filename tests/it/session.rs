@@ -5,3 +5,4 @@ mod calls;
 mod driver;
 mod ends;
 mod host_tools;
+mod progress;

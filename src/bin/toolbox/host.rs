@@ -17,6 +17,7 @@ use toolbox::workspace::{Workspace, enclosing_checkout};
 
 use crate::args::Global;
 use crate::output::{Console, Ending, Step};
+use crate::progress::Progress;
 
 /// Letters of a content hash that name a state folder: short, because a socket's path has little room.
 const STATE_NAME_LETTERS: usize = 32;
@@ -146,8 +147,10 @@ impl Host {
             self.recover(console);
         }
         let run = Run::builder(registry).build();
-        run.dispatch(name, args, CallOptions::new().approved_by_caller())
-            .map_err(|error| console.fail(&error))
+        let progress = Progress::of_tool(console, name);
+        let result = run.dispatch(name, args, CallOptions::new().approved_by_caller());
+        drop(progress);
+        result.map_err(|error| console.fail(&error))
     }
 
     /// Says how a pattern is read.

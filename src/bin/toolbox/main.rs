@@ -14,6 +14,7 @@ mod host;
 mod inspect;
 mod output;
 mod paint;
+mod progress;
 mod search;
 mod session;
 mod shorten;

@@ -15,6 +15,7 @@ use toolbox::tool::{ErrorKind, Output, ToolError};
 
 use crate::background::client::{Link, next_value};
 use crate::output::Console;
+use crate::progress::Progress;
 use crate::session::request;
 
 /// What happens while a call is under way.
@@ -69,6 +70,7 @@ pub(crate) fn call(
         sender,
         questions: BTreeMap::new(),
         deadline: None,
+        progress: Progress::of_tool(console, name),
     }
     .run(&events)
 }
@@ -82,6 +84,7 @@ struct Conversation<'a> {
     questions: BTreeMap<String, Cancel>,
     /// Set by an interrupt: how long the answer may still take.
     deadline: Option<Instant>,
+    progress: Progress,
 }
 
 impl Conversation<'_> {

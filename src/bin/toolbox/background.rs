@@ -41,7 +41,6 @@ pub(crate) struct Via {
 }
 
 /// Calls a tool in the background session of this checkout; starts the session where none runs.
-#[expect(dead_code, reason = "the commands of stateful tools call it")]
 pub(crate) fn call(console: &Console, global: &Global, name: &str, args: Value) -> Step<Output> {
     call_with(console, global, name, args, Via::default())
 }

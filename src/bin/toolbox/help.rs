@@ -91,3 +91,20 @@ also when the machine fails midway: the next command finishes or undoes an inter
 pub(crate) const CALL: &str = "\
 Calls any tool by its name with raw arguments, as a runtime does. `toolbox tools --schema` shows the \
 arguments. Paths are relative to the workspace here.";
+
+pub(crate) const APPLY_PATCH: &str = "\
+Applies a patch to any number of files: all of them change, or none does.
+
+  *** Begin Patch
+  *** Update File: src/app.py
+  @@ def greet():
+  -    print(\"hi\")
+  +    print(\"hello\")
+  *** Add File: notes.txt
+  +first line
+  *** Delete File: old.txt
+  *** End Patch
+
+In an update each change begins with @@ and may name a line above it; its lines begin with ' ' (stays), '-' \
+(goes) or '+' (comes). *** Move to: PATH below an update's header moves the file. Paths are relative to the \
+workspace. Places that were not exactly as the patch says are named.";

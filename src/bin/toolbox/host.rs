@@ -4,23 +4,35 @@ use std::env;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
+use toolbox::ask::QuestionPort;
 use toolbox::files::{Committer, ContentHash};
+use toolbox::limits;
 use toolbox::registry::Registry;
 use toolbox::run::{CallOptions, Run};
 use toolbox::syntax::Grammars;
 use toolbox::syntax::staging::StagingStore;
 use toolbox::tool::{Output, Tier};
-use toolbox::tools::{self, AstGrep, Edits, Resources, SyntaxResources, recovery_note};
+use toolbox::tools::{
+    self, AstGrep, Edits, FileResources, Questions, Resources, SyntaxResources, WebResources,
+    recovery_note,
+};
+use toolbox::web::{Allowed, Fetcher};
 use toolbox::workspace::{Workspace, enclosing_checkout};
 
 use crate::args::Global;
+use crate::cards;
+use crate::lsp;
 use crate::output::{Console, Ending, Step};
 use crate::progress::Progress;
 
 /// Letters of a content hash that name a state folder: short, because a socket's path has little room.
 const STATE_NAME_LETTERS: usize = 32;
+
+/// The conversation of a command: that of the person at the terminal (D43).
+const CONVERSATION: &str = "terminal";
 
 /// Everything that one command works with.
 pub(crate) struct Host {
@@ -29,6 +41,12 @@ pub(crate) struct Host {
     /// Whether `-C` named the workspace: relative paths are then looked up in it first.
     workspace_named: bool,
     resources: SyntaxResources,
+    /// Where questions of a command appear.
+    questions: Arc<dyn QuestionPort>,
+    /// How long a question waits; `None` is for ever.
+    pub(crate) question_timeout: Option<Duration>,
+    /// Whether one run serves many calls.
+    in_session: bool,
 }
 
 impl Host {
@@ -66,12 +84,16 @@ impl Host {
             current_dir,
             workspace_named: global.workspace.is_some(),
             resources,
+            questions: cards::terminal(),
+            question_timeout: None,
+            in_session: false,
         })
     }
 
     /// Serves the background session: what it parsed is worth keeping, and its edits are those of the
     /// commands of the checkout (D43).
     pub(crate) fn for_background(mut self) -> Self {
+        self.in_session = true;
         self.resources.cache = Some(Arc::default());
         self
     }
@@ -96,6 +118,7 @@ impl Host {
 
     /// Serves one run that lives on: what it parsed is worth keeping, and its edits are its own (D43).
     pub(crate) fn for_session(mut self) -> Self {
+        self.in_session = true;
         self.resources.cache = Some(Arc::default());
         if let Some(edits) = &mut self.resources.edits {
             edits.staging = Arc::new(StagingStore::in_memory());
@@ -107,7 +130,35 @@ impl Host {
     pub(crate) fn registry(&self) -> Registry {
         tools::connect(&Resources {
             syntax: Some(self.resources.clone()),
+            web: Some(WebResources::new(Fetcher::new(
+                Allowed::default(),
+                limits::FETCH_TIME,
+            ))),
+            questions: Some(self.questions()),
+            conversation: Some(CONVERSATION.to_owned()),
+            files: Some(self.files()),
+            lsp: Some(lsp::resources(&self.workspace)),
+            ..Resources::default()
         })
+    }
+
+    /// Where the questions and approvals of a command appear: its terminal.
+    pub(crate) fn questions(&self) -> Questions {
+        Questions::new(Arc::clone(&self.questions)).with_timeout(self.question_timeout)
+    }
+
+    /// Returns the files of this workspace; all writers share the commit of the staged edits.
+    fn files(&self) -> FileResources {
+        let files = FileResources::new(self.workspace.clone());
+        // A command reads the file itself as it starts; a run remembers what it has read (D35).
+        let files = match self.in_session {
+            true => files,
+            false => files.one_shot(),
+        };
+        match &self.resources.edits {
+            Some(edits) => files.with_committer(Arc::clone(&edits.committer)),
+            None => files,
+        }
     }
 
     /// Returns where edits are staged.
@@ -206,8 +257,8 @@ impl Host {
     }
 }
 
-/// The state folder of a workspace, by its canonical path; none when there is no home to put it in.
-fn state_dir(root: &Path) -> Option<PathBuf> {
+/// Where this user's state is kept; none when there is no home to put it in.
+pub(crate) fn state_base() -> Option<PathBuf> {
     let absolute = |name: &str| {
         env::var_os(name)
             .map(PathBuf::from)
@@ -215,9 +266,14 @@ fn state_dir(root: &Path) -> Option<PathBuf> {
     };
     let base = absolute("XDG_STATE_HOME")
         .or_else(|| Some(absolute("HOME")?.join(".local").join("state")))?;
+    Some(base.join("toolbox"))
+}
+
+/// The state folder of a workspace, by its canonical path.
+fn state_dir(root: &Path) -> Option<PathBuf> {
     let mut name = ContentHash::of(root.as_os_str().as_encoded_bytes()).to_string();
     name.truncate(STATE_NAME_LETTERS);
-    Some(base.join("toolbox").join(name))
+    Some(state_base()?.join(name))
 }
 
 /// Whether a word is a number: who gives one to a flag that takes none means lines of context.

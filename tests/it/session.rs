@@ -6,3 +6,4 @@ mod driver;
 mod ends;
 mod host_tools;
 mod progress;
+mod questions;

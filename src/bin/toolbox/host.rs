@@ -11,13 +11,13 @@ use toolbox::ask::QuestionPort;
 use toolbox::files::{Committer, ContentHash};
 use toolbox::limits;
 use toolbox::registry::Registry;
-use toolbox::run::{CallOptions, Run};
+use toolbox::run::{CallOptions, Policy, Run};
 use toolbox::syntax::Grammars;
 use toolbox::syntax::staging::StagingStore;
 use toolbox::tool::{Output, Tier};
 use toolbox::tools::{
-    self, AstGrep, Edits, FileResources, Questions, Resources, SyntaxResources, WebResources,
-    recovery_note,
+    self, AstGrep, Cards, Edits, FileResources, Questions, Resources, SyntaxResources,
+    WebResources, recovery_note,
 };
 use toolbox::web::{Allowed, Fetcher};
 use toolbox::workspace::{Workspace, enclosing_checkout};
@@ -27,6 +27,7 @@ use crate::cards;
 use crate::lsp;
 use crate::output::{Console, Ending, Step};
 use crate::progress::Progress;
+use crate::session::RunOptions;
 
 /// Letters of a content hash that name a state folder: short, because a socket's path has little room.
 const STATE_NAME_LETTERS: usize = 32;
@@ -45,6 +46,8 @@ pub(crate) struct Host {
     questions: Arc<dyn QuestionPort>,
     /// How long a question waits; `None` is for ever.
     pub(crate) question_timeout: Option<Duration>,
+    /// The conversation that asks them (R127).
+    conversation: String,
     /// Whether one run serves many calls.
     in_session: bool,
 }
@@ -86,6 +89,7 @@ impl Host {
             resources,
             questions: cards::terminal(),
             question_timeout: None,
+            conversation: CONVERSATION.to_owned(),
             in_session: false,
         })
     }
@@ -126,6 +130,24 @@ impl Host {
         self
     }
 
+    /// Asks elsewhere than at the terminal.
+    pub(crate) fn asking(mut self, port: Arc<dyn QuestionPort>, options: &RunOptions) -> Self {
+        self.questions = port;
+        self.question_timeout = options.question_timeout.or(self.question_timeout);
+        if let Some(conversation) = &options.conversation {
+            self.conversation.clone_from(conversation);
+        }
+        self
+    }
+
+    /// Decides about the calls of a run: approves up to a tier, and asks where its questions go.
+    pub(crate) fn policy(&self, auto: Tier) -> Policy {
+        let cards = Cards::new(self.questions()).in_conversation(self.conversation.clone());
+        Policy::new(auto)
+            .workspace(self.workspace.clone())
+            .asking(Arc::new(cards))
+    }
+
     /// Returns the tools of this workspace.
     pub(crate) fn registry(&self) -> Registry {
         tools::connect(&Resources {
@@ -135,7 +157,7 @@ impl Host {
                 limits::FETCH_TIME,
             ))),
             questions: Some(self.questions()),
-            conversation: Some(CONVERSATION.to_owned()),
+            conversation: Some(self.conversation.clone()),
             files: Some(self.files()),
             lsp: Some(lsp::resources(&self.workspace)),
             ..Resources::default()

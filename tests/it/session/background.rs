@@ -52,7 +52,7 @@ impl Background {
     }
 
     /// A raw client.
-    fn connect(&self) -> Client {
+    pub(crate) fn connect(&self) -> Client {
         let path = self.folder().join("socket");
         Client::new(UnixStream::connect(path).expect("it serves"))
     }
@@ -64,7 +64,7 @@ impl Drop for Background {
     }
 }
 
-struct Client(Driven);
+pub(crate) struct Client(pub(crate) Driven);
 
 impl Client {
     fn new(stream: UnixStream) -> Self {

@@ -25,6 +25,8 @@ use crate::cards;
 use crate::config::{self, Config, Sources, wire};
 use crate::lsp;
 use crate::output::{Console, Ending, Step};
+use crate::progress::Progress;
+use crate::session::RunOptions;
 
 /// Letters of a content hash that name a state folder: short, because a socket's path has little room.
 const STATE_NAME_LETTERS: usize = 32;
@@ -45,10 +47,10 @@ pub(crate) struct Host {
     web: WebResources,
     /// Where questions of a command appear.
     questions: Arc<dyn QuestionPort>,
-    /// The space in which they appear (R127).
-    conversation: Option<String>,
     /// How long a question waits; `None` is for ever.
     pub(crate) question_timeout: Option<Duration>,
+    /// The conversation that asks them (R127).
+    conversation: String,
     /// Whether one run serves many calls.
     in_session: bool,
 }
@@ -90,7 +92,7 @@ impl Host {
             workspace_named: global.workspace.is_some(),
             resources,
             questions: cards::terminal(),
-            conversation: Some(CONVERSATION.to_owned()),
+            conversation: CONVERSATION.to_owned(),
             web: wire::web(&config.sections.web)
                 .map_err(|err| console.misuse_with_hint(&err, CONFIG_HINT))?,
             question_timeout: config.sections.ask.timeout,
@@ -138,13 +140,23 @@ impl Host {
         self
     }
 
+    /// Asks elsewhere than at the terminal.
+    pub(crate) fn asking(mut self, port: Arc<dyn QuestionPort>, options: &RunOptions) -> Self {
+        self.questions = port;
+        self.question_timeout = options.question_timeout.or(self.question_timeout);
+        if let Some(conversation) = &options.conversation {
+            self.conversation.clone_from(conversation);
+        }
+        self
+    }
+
     /// Returns the tools of this workspace.
     pub(crate) fn registry(&self) -> Registry {
         tools::connect(&Resources {
             syntax: Some(self.resources.clone()),
             web: Some(self.web.clone()),
             questions: Some(self.questions()),
-            conversation: self.conversation.clone(),
+            conversation: Some(self.conversation.clone()),
             files: Some(self.files()),
             lsp: Some(lsp::resources(
                 &self.workspace,
@@ -159,27 +171,15 @@ impl Host {
     }
 
     /// What may run without a question, and the cards that ask about the rest (D37). For a command it
-    /// decides about what it bridges to, since typing it is its own approval (D42).
-    pub(crate) fn policy(&self) -> Policy {
-        let cards = Cards::new(self.questions());
-        let cards = match &self.conversation {
-            Some(conversation) => cards.in_conversation(conversation),
-            None => cards,
-        };
-        self.config.policy(&self.workspace).asking(Arc::new(cards))
-    }
-
-    /// Lets questions and approvals appear elsewhere than at the terminal. Without a conversation there is
-    /// no `ask_user` (R127).
-    #[allow(dead_code, reason = "a session calls it")]
-    pub(crate) fn with_questions(
-        mut self,
-        port: Arc<dyn QuestionPort>,
-        conversation: Option<String>,
-    ) -> Self {
-        self.questions = port;
-        self.conversation = conversation;
-        self
+    /// decides about what it bridges to, since typing it is its own approval (D42). A tier that was named
+    /// goes before the configured one.
+    pub(crate) fn policy(&self, auto: Option<Tier>) -> Policy {
+        let cards = Cards::new(self.questions()).in_conversation(self.conversation.clone());
+        let policy = self.config.policy(&self.workspace).asking(Arc::new(cards));
+        match auto {
+            Some(tier) => policy.up_to(tier),
+            None => policy,
+        }
     }
 
     /// Where the questions and approvals appear: for a command its terminal.
@@ -237,9 +237,11 @@ impl Host {
         {
             self.recover(console);
         }
-        let run = Run::builder(registry).approver(self.policy()).build();
-        run.dispatch(name, args, CallOptions::new().approved_by_caller())
-            .map_err(|error| console.fail(&error))
+        let run = Run::builder(registry).approver(self.policy(None)).build();
+        let progress = Progress::of_tool(console, name);
+        let result = run.dispatch(name, args, CallOptions::new().approved_by_caller());
+        drop(progress);
+        result.map_err(|error| console.fail(&error))
     }
 
     /// Says how a pattern is read.

@@ -20,6 +20,7 @@ mod inspect;
 mod lsp;
 mod output;
 mod paint;
+mod progress;
 mod search;
 mod session;
 mod shorten;

@@ -38,7 +38,9 @@ pub(crate) struct Console {
     /// Whether a person reads the answer.
     pub(crate) terminal: bool,
     color_errors: bool,
-    quiet: bool,
+    pub(crate) quiet: bool,
+    /// Whether the terminal knows no control sequences.
+    pub(crate) dumb: bool,
 }
 
 impl Ending {
@@ -54,8 +56,8 @@ impl Ending {
 
 impl Console {
     pub(crate) fn new(global: &Global) -> Self {
-        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
-            || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let plain = dumb || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let color = |terminal: bool| match global.color {
             ColorWhen::Always => true,
             ColorWhen::Never => false,
@@ -69,6 +71,7 @@ impl Console {
             color: color(io::stdout().is_terminal()),
             color_errors: color(io::stderr().is_terminal()),
             quiet: global.quiet,
+            dumb,
         }
     }
 

@@ -24,7 +24,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 use toolbox::limits;
-use toolbox::run::{AutoApprove, Run};
+use toolbox::run::Run;
 use toolbox::tool::Tier;
 
 use crate::args::{Global, Surface};
@@ -138,7 +138,7 @@ fn over_stdio(console: &Console, global: &Global, options: &RunOptions) -> Step 
         return Err(failed(console, &format!("cannot listen to signals: {err}")));
     }
     host.recover(console);
-    let session = start(&host, options);
+    let session = start(host, options);
     let broken = ends.clone();
     let (out, writer) = Outbox::start("session", io::stdout(), move || {
         let _ = broken.try_send(End::Output);
@@ -174,14 +174,15 @@ fn over_stdio(console: &Console, global: &Global, options: &RunOptions) -> Step 
 }
 
 /// Starts a run of this kind.
-pub(crate) fn start(host: &Host, options: &RunOptions) -> Arc<Session> {
+pub(crate) fn start(host: Host, options: &RunOptions) -> Arc<Session> {
     let callers = Callers::default();
+    let host = host.asking(Arc::new(callers.clone()), options);
     let mut registry = host.registry();
     if options.surface == Surface::Plan {
         registry = registry.limit(Tier::Read);
     }
-    let approver = AutoApprove::up_to(options.approve.unwrap_or(Tier::Read));
-    Session::start(Run::builder(registry).approver(approver), callers)
+    let policy = host.policy(options.approve);
+    Session::start(Run::builder(registry), policy, callers)
 }
 
 /// Ends this process by the signal that it got: whoever waits for it sees the truth.

@@ -1,5 +1,7 @@
 //! The one test binary: each module holds one tool or one concern.
 
+mod agents;
+mod ask;
 mod child;
 mod cli;
 mod contract;
@@ -10,10 +12,13 @@ mod files_faults;
 mod files_rivals;
 mod files_support;
 mod hostile;
+mod lsp;
+mod policy;
 mod properties;
 mod readme;
 mod rewrite_cases;
 mod rewrite_more;
+mod session;
 mod split;
 mod split_plan;
 mod staging;
@@ -24,4 +29,6 @@ mod syntax_samples;
 mod tidy;
 mod tools_files;
 mod tools_syntax;
+mod toolset;
+mod web;
 mod workspace;

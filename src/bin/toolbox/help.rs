@@ -17,6 +17,19 @@ breaks and comments do not matter, and nothing inside strings and comments match
 Ignored and hidden files are left out as ripgrep leaves them out; a PATH that is named is always searched. \
 Matches come sorted by path and position. Exit code 1 when nothing matched.";
 
+pub(crate) const SESSION: &str = "\
+Holds one run over standard input and output: a request a line in, answers and events out, all JSON. Calls \
+may overlap; answers come as they finish. The run, and every process it started, ends with the input.
+
+  in   {\"id\":1,\"tool\":\"ast_grep\",\"args\":{..}}   {\"cancel\":1}   {\"list\":\"tools\"}
+       {\"answer\":\"q_1\",\"choices\":[2]}   {\"answer\":\"q_1\",\"skip\":true}   {\"answer\":\"q_2\",\"approve\":true}
+       {\"register\":{\"name\",\"tier\",\"description\",\"schema\"}}   {\"return\":\"c_1\",\"text\":..,\"data\":..}
+  out  {\"id\":1,\"ok\":true,\"text\":..,\"data\":..,\"images\":[..]}   {\"id\":1,\"ok\":false,\"error\":{..}}
+       {\"event\":\"tool\",..}   {\"event\":\"question\",..}   {\"event\":\"call\",..}   {\"tools\":[..]}
+
+`toolbox session status` and `toolbox session stop` are about the session that commands with state keep in \
+the background of a checkout.";
+
 pub(crate) const PATTERNS: &str = r#"The pattern language:
   A pattern is a complete fragment of code: a statement, an expression, a
   class member, a declaration, ...

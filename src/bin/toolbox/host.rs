@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use toolbox::ask::QuestionPort;
+use toolbox::editing::Ledger;
 use toolbox::files::{Committer, ContentHash};
 use toolbox::limits;
 use toolbox::registry::Registry;
@@ -127,7 +128,14 @@ impl Host {
 
     /// Returns the tools of this workspace.
     pub(crate) fn registry(&self) -> Registry {
-        tools::connect(&Resources {
+        self.tools().0
+    }
+
+    /// Returns the tools for a run, and what must watch the writes of that run: its memory of what it read.
+    pub(crate) fn tools(&self) -> (Registry, Arc<Ledger>) {
+        let files = self.files();
+        let ledger = Arc::clone(&files.ledger);
+        let registry = tools::connect(&Resources {
             syntax: Some(self.resources.clone()),
             web: Some(WebResources::new(Fetcher::new(
                 Allowed::default(),
@@ -135,10 +143,11 @@ impl Host {
             ))),
             questions: Some(self.questions()),
             conversation: Some(CONVERSATION.to_owned()),
-            files: Some(self.files()),
+            files: Some(files),
             lsp: Some(lsp::resources(&self.workspace)),
             ..Resources::default()
-        })
+        });
+        (registry, ledger)
     }
 
     /// Where the questions and approvals of a command appear: its terminal.

@@ -176,12 +176,13 @@ fn over_stdio(console: &Console, global: &Global, options: &RunOptions) -> Step 
 /// Starts a run of this kind.
 pub(crate) fn start(host: &Host, options: &RunOptions) -> Arc<Session> {
     let callers = Callers::default();
-    let mut registry = host.registry();
+    let (mut registry, ledger) = host.tools();
     if options.surface == Surface::Plan {
         registry = registry.limit(Tier::Read);
     }
     let approver = AutoApprove::up_to(options.approve.unwrap_or(Tier::Read));
-    Session::start(Run::builder(registry).approver(approver), callers)
+    let run = Run::builder(registry).approver(approver).observer(ledger);
+    Session::start(run, callers)
 }
 
 /// Ends this process by the signal that it got: whoever waits for it sees the truth.

@@ -132,3 +132,17 @@ fn apply_patch_takes_a_pipe_or_a_file() {
         .assert()
         .code(2);
 }
+
+// D35: a session is a run, and a file that it has not read is not edited.
+#[test]
+fn a_session_remembers_what_it_read() {
+    let checkout = Checkout::new(&[("a", "1\n")]);
+    let edit = r#"{"id":1,"tool":"Edit","args":{"path":"a","old_string":"1","new_string":"2"}}"#;
+    checkout
+        .toolbox(&["session", "--approve", "write"])
+        .write_stdin(format!("{edit}\n"))
+        .assert()
+        .code(0)
+        .stdout(contains(r#""kind":"stale""#).and(contains("was not read in this run")));
+    assert_eq!(checkout.read("a"), "1\n");
+}

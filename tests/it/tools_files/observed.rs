@@ -3,6 +3,9 @@
 use toolbox::cancel::Cancel;
 use toolbox::files::WriteObserver;
 use toolbox::run::AfterWrite;
+use toolbox::syntax::Grammars;
+use toolbox::syntax::staging::StagingStore;
+use toolbox::tools::SyntaxResources;
 
 use super::*;
 use crate::files_support::Notes;
@@ -100,6 +103,41 @@ fn writers_need_approval() {
         fs::read(place.work().join("a")).expect("it is there"),
         b"1\n"
     );
+}
+
+// D35: what another tool of the run wrote to a file that the run knew, the run knows.
+#[test]
+fn writes_of_other_tools_are_followed() {
+    let place = Place::new();
+    place.write("known.js", "f(1)\n");
+    place.write("unread.js", "f(2)\n");
+    let workspace = Workspace::open(&place.work()).expect("the folder exists");
+    let syntax = SyntaxResources::new(Arc::new(Grammars::bundled()), workspace)
+        .with_edits(StagingStore::in_memory(), Committer::new(place.state()));
+    let files = wired(&place);
+    let ledger = Arc::clone(&files.ledger);
+    let resources = Resources {
+        files: Some(files),
+        syntax: Some(syntax),
+        ..Resources::default()
+    };
+    let run = Run::builder(connect(&resources))
+        .approver(AutoApprove::up_to(Tier::Write))
+        .observer(ledger)
+        .build();
+    let call = |name: &str, args: Value| run.dispatch(name, args, CallOptions::new());
+    call("Read", json!({"path": "known.js"})).expect("it is read");
+    let edit = json!({"pattern": "f($A)", "rewrite": "g($A)", "language": "js"});
+    let staged = call("ast_edit", edit).expect("it is staged");
+    let resolve = json!({"edit_id": staged.data["edit_id"], "action": "accept"});
+    call("resolve", resolve).expect("it is applied");
+    let edit = |path: &str| {
+        let args = json!({"path": path, "old_string": "g(", "new_string": "h("});
+        call("Edit", args)
+    };
+    edit("known.js").expect("the run knows it");
+    let error = edit("unread.js").expect_err("nobody read it");
+    assert_eq!(error.kind(), ErrorKind::Stale);
 }
 
 // A rule about paths sees every path: there is one name for the argument, and no other is taken.

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use toolbox::ask::{NobodyThere, QuestionPort};
+use toolbox::editing::Ledger;
 use toolbox::files::{Committer, ContentHash};
 use toolbox::registry::Registry;
 use toolbox::run::{CallOptions, Policy, Run};
@@ -152,17 +153,25 @@ impl Host {
 
     /// Returns the tools of this workspace.
     pub(crate) fn registry(&self) -> Registry {
-        tools::connect(&Resources {
+        self.tools().0
+    }
+
+    /// Returns the tools for a run, and what must watch the writes of that run: its memory of what it read.
+    pub(crate) fn tools(&self) -> (Registry, Arc<Ledger>) {
+        let files = self.files();
+        let ledger = Arc::clone(&files.ledger);
+        let registry = tools::connect(&Resources {
             syntax: Some(self.resources.clone()),
             web: Some(self.web.clone()),
             questions: Some(self.questions()),
             conversation: Some(self.conversation.clone()),
-            files: Some(self.files()),
+            files: Some(files),
             lsp: Some(lsp::resources(
                 &self.workspace,
                 wire::lsp(&self.config.sections.lsp),
             )),
-        })
+        });
+        (registry, ledger)
     }
 
     /// Returns the configuration of this workspace; it was read once.

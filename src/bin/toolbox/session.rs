@@ -177,12 +177,13 @@ fn over_stdio(console: &Console, global: &Global, options: &RunOptions) -> Step 
 pub(crate) fn start(host: Host, options: &RunOptions) -> Arc<Session> {
     let callers = Callers::default();
     let host = host.asking(Arc::new(callers.clone()), options);
-    let mut registry = host.registry();
+    let (mut registry, ledger) = host.tools();
     if options.surface == Surface::Plan {
         registry = registry.limit(Tier::Read);
     }
     let policy = host.policy(options.approve);
-    Session::start(Run::builder(registry), policy, callers)
+    let run = Run::builder(registry).observer(ledger);
+    Session::start(run, policy, callers)
 }
 
 /// Ends this process by the signal that it got: whoever waits for it sees the truth.

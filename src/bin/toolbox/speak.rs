@@ -32,9 +32,9 @@ const WORDS: &[(&str, &str)] = &[
          with `-C DIR`",
     ),
     ("leave path out", "leave PATH out"),
-    ("pass offset ", "add `--offset N` with N = "),
-    ("pass line_chars to see", "`--line-chars N` shows"),
-    ("pass raw true to see", "`--raw` shows"),
+    ("pass offset ", "add --offset "),
+    ("pass line_chars to see", "add --line-chars N to see"),
+    ("pass raw true to see", "add --raw to see"),
     ("or set replace_all", "or add `--replace-all`"),
     ("run ast_edit", "run `toolbox ast-edit`"),
     (

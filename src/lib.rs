@@ -115,6 +115,7 @@ pub mod child;
 pub mod diff;
 pub mod files;
 pub mod limits;
+pub mod lsp;
 pub mod registry;
 pub mod run;
 pub mod syntax;

@@ -95,3 +95,8 @@ pub const CHANGES_SHOWN: usize = 200;
 
 /// Syntax errors of one file whose places are kept.
 pub const ERRORS_NOTED: usize = 1_000;
+
+// Diagnostics, checkers and renames.
+
+/// Files that a folder may hold which a server's edit moves or removes.
+pub const RENAMED_FOLDER_FILES: usize = 10_000;

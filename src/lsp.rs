@@ -1,0 +1,3 @@
+//! Language servers: edits, diagnostics and checkers.
+
+pub mod edits;

@@ -100,3 +100,18 @@ pub const ERRORS_NOTED: usize = 1_000;
 
 /// Files that a folder may hold which a server's edit moves or removes.
 pub const RENAMED_FOLDER_FILES: usize = 10_000;
+
+/// How long all project checkers of one question may take together (D3): a cold `cargo check` takes minutes.
+pub const CHECK_TIME: Duration = Duration::from_secs(300);
+
+/// Bytes of the output of one checker that are read.
+pub const CHECK_OUTPUT_BYTES: usize = 32 << 20;
+
+/// Roots that are checked; more are named as not checked (D3).
+pub const CHECK_ROOTS: usize = 50;
+
+/// Files of one compile_commands.json that are checked.
+pub const CHECK_COMMANDS: usize = 500;
+
+/// Diagnostics that one answer lists.
+pub const DIAGNOSTICS_SHOWN: usize = 100;

@@ -1,6 +1,24 @@
-//! Language servers: edits, diagnostics and checkers.
+//! Language servers: which one answers for a file, its process, its documents, its answers.
+//!
+//! [`servers`] is the table, [`detect`] finds the row, the root and the binary of a file at the moment of
+//! the call (R13), [`client`] is one running server, [`supervisor`] starts, restarts and stops them for one
+//! run. Everything is addressed by path, line and symbol; [`convert`] and [`uri`] are the only places that
+//! know how the protocol counts and names. This engine knows no tool.
 
 pub mod checkers;
+pub mod client;
+pub mod convert;
+pub mod detect;
 pub mod diagnostics;
+pub mod documents;
 pub mod edits;
+pub mod error;
 pub mod ledger;
+pub mod published;
+pub mod servers;
+pub mod supervisor;
+pub mod uri;
+
+pub use crate::lsp::client::Server;
+pub use crate::lsp::error::{LspError, Unusable};
+pub use crate::lsp::supervisor::{Options, Supervisor};

@@ -17,13 +17,13 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use similar::TextDiff;
-use url::Url;
 
-pub use text::Encoding;
 use text::{WireTextEdit, apply, split_bom};
 use tree::{Tree, is_read_only};
 
 use crate::files::{ContentHash, Operation};
+use crate::lsp::convert::Encoding;
+use crate::lsp::uri;
 use crate::workspace::{Workspace, WorkspaceError};
 
 /// What a plan must know besides the edit.
@@ -500,11 +500,7 @@ impl Planner<'_> {
 }
 
 fn file_path(uri: &str) -> Result<PathBuf, EditError> {
-    Url::parse(uri)
-        .ok()
-        .filter(|url| url.scheme() == "file")
-        .and_then(|url| url.to_file_path().ok())
-        .ok_or_else(|| EditError::NotAFile {
-            uri: uri.to_owned(),
-        })
+    uri::to_path(uri).ok_or_else(|| EditError::NotAFile {
+        uri: uri.to_owned(),
+    })
 }

@@ -5,6 +5,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 
 use serde_json::json;
 use tempfile::TempDir;
+use url::Url;
 
 use super::*;
 

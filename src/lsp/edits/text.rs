@@ -1,43 +1,17 @@
 //! Text edits of one file: positions to offsets, the checks between edits, and the new content.
 //!
-//! A server counts lines by LF, CRLF and lone CR and knows nothing of a byte order mark; both hold here, so
-//! that an edit lands where the server meant it.
+//! A server knows nothing of a byte order mark, so positions count in the text without it.
 
-use std::ops::Range;
-
+use lsp_types::Range;
 use serde::Deserialize;
 
+use crate::lsp::convert::{Encoding, Lines};
 use crate::text::UTF8_BOM;
-
-/// In which units a server counts characters of a line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Encoding {
-    /// Bytes of UTF-8.
-    Utf8,
-    /// Code units of UTF-16, which holds where nothing else was agreed.
-    #[default]
-    Utf16,
-    /// Unicode scalar values.
-    Utf32,
-}
-
-/// A place as the protocol writes it: both numbers from 0.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-pub(crate) struct WirePosition {
-    pub(crate) line: u32,
-    pub(crate) character: u32,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub(crate) struct WireRange {
-    pub(crate) start: WirePosition,
-    pub(crate) end: WirePosition,
-}
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct WireTextEdit {
-    pub(crate) range: WireRange,
+    pub(crate) range: Range,
     pub(crate) new_text: String,
     pub(crate) annotation_id: Option<String>,
 }
@@ -56,65 +30,6 @@ pub(crate) struct Overlap {
     pub(crate) line: usize,
 }
 
-/// The lines of a text as a language server counts them.
-pub(crate) struct Lines<'a> {
-    text: &'a str,
-    /// Each line without its ending.
-    ranges: Vec<Range<usize>>,
-}
-
-impl<'a> Lines<'a> {
-    pub(crate) fn new(text: &'a str) -> Self {
-        let bytes = text.as_bytes();
-        let mut ranges = Vec::new();
-        let mut start = 0;
-        let mut at = 0;
-        while at < bytes.len() {
-            let width = match (bytes[at], bytes.get(at + 1)) {
-                (b'\r', Some(b'\n')) => 2,
-                (b'\r' | b'\n', _) => 1,
-                _ => {
-                    at += 1;
-                    continue;
-                }
-            };
-            ranges.push(start..at);
-            at += width;
-            start = at;
-        }
-        ranges.push(start..bytes.len());
-        Self { text, ranges }
-    }
-
-    /// The byte offset of a place; what lies past a line is its end, past the text the end of the text.
-    pub(crate) fn offset(&self, at: WirePosition, encoding: Encoding) -> usize {
-        let Some(range) = usize::try_from(at.line)
-            .ok()
-            .and_then(|line| self.ranges.get(line))
-        else {
-            return self.text.len();
-        };
-        let mut units = usize::try_from(at.character).unwrap_or(usize::MAX);
-        for (offset, ch) in self.text[range.clone()].char_indices() {
-            let width = match encoding {
-                Encoding::Utf8 => ch.len_utf8(),
-                Encoding::Utf16 => ch.len_utf16(),
-                Encoding::Utf32 => 1,
-            };
-            // A place inside a character is its beginning: nothing splits one.
-            if units < width {
-                return range.start + offset;
-            }
-            units -= width;
-        }
-        range.end
-    }
-
-    fn line_of(&self, offset: usize) -> usize {
-        self.ranges.partition_point(|range| range.start <= offset)
-    }
-}
-
 /// Makes all edits at once; their positions all speak of `text`.
 pub(crate) fn apply(
     text: &str,
@@ -126,14 +41,13 @@ pub(crate) fn apply(
     let mut placed: Vec<(usize, usize, String)> = edits
         .iter()
         .map(|edit| {
-            let start = lines.offset(edit.range.start, encoding);
             // The TypeScript server sends ranges that end before they start; they are empty ones.
-            let end = lines.offset(edit.range.end, encoding).max(start);
+            let range = lines.range(edit.range, encoding);
             let new_text = match crlf {
                 true => with_crlf(&edit.new_text),
                 false => edit.new_text.clone(),
             };
-            (start, end, new_text)
+            (range.start, range.end, new_text)
         })
         .collect();
     // The sort is stable: insertions at one place keep their order.
@@ -144,7 +58,7 @@ pub(crate) fn apply(
     for (start, end, new_text) in &placed {
         if *start < done {
             return Err(Overlap {
-                line: lines.line_of(*start),
+                line: lines.position(*start, encoding).line as usize + 1,
             });
         }
         new.push_str(&text[done..*start]);
@@ -178,12 +92,14 @@ fn with_crlf(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use lsp_types::Position;
+
     use super::*;
 
     fn edit(start: (u32, u32), end: (u32, u32), new_text: &str) -> WireTextEdit {
-        let at = |(line, character)| WirePosition { line, character };
+        let at = |(line, character)| Position { line, character };
         WireTextEdit {
-            range: WireRange {
+            range: Range {
                 start: at(start),
                 end: at(end),
             },
@@ -211,26 +127,6 @@ mod tests {
             let new = made(text, &edits, encoding);
             assert_eq!(new.as_deref(), Ok("x = \"é😀\" + new\n"), "{encoding:?}");
         }
-    }
-
-    #[test]
-    fn a_place_past_a_line_is_its_end_and_one_inside_a_character_its_beginning() {
-        let lines = Lines::new("a😀\r\nb\rc\nd");
-        let at = |line, character| lines.offset(WirePosition { line, character }, Encoding::Utf16);
-        assert_eq!(at(0, 1), 1);
-        assert_eq!(at(0, 2), 1, "the middle of a surrogate pair");
-        assert_eq!(at(0, 3), 5);
-        assert_eq!(at(0, 99), 5);
-        assert_eq!(at(1, 0), 7);
-        assert_eq!(at(2, 0), 9, "a lone CR ends a line");
-        assert_eq!(at(3, 1), 12);
-        assert_eq!(at(9, 9), 12);
-        let bytes = Lines::new("é");
-        let inside = WirePosition {
-            line: 0,
-            character: 1,
-        };
-        assert_eq!(bytes.offset(inside, Encoding::Utf8), 0);
     }
 
     #[test]

@@ -1,0 +1,3 @@
+//! Language servers under supervision: the engine, without the tool.
+
+mod client;

@@ -16,6 +16,7 @@ pub mod error;
 pub mod ledger;
 pub mod published;
 pub mod servers;
+pub mod settle;
 pub mod supervisor;
 pub mod uri;
 

@@ -1,9 +1,18 @@
 //! Diagnostics as they are told: errors and warnings, with places as people count them.
+//!
+//! [`diagnostics_of`] answers for one file now, [`Writes`] tells after a write what is new.
+
+mod file;
+pub(crate) mod place;
+mod writes;
 
 use std::fmt;
 use std::path::PathBuf;
 
 use serde::Serialize;
+
+pub use file::{FileDiagnostics, diagnostics_of};
+pub use writes::{Bounds, NewDiagnostic, WriteReport, Writes};
 
 /// One error or warning.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -28,7 +37,7 @@ pub struct Diagnostic {
 }
 
 /// What is known about the diagnostics of a file or a project.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DiagnosticState {
     /// Somebody who knows said that there are none.
@@ -38,6 +47,7 @@ pub enum DiagnosticState {
     /// Whoever knows has not answered yet: silence is not clean (D2).
     Pending,
     /// Nobody there knows.
+    #[default]
     Unavailable,
 }
 

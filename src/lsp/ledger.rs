@@ -4,11 +4,12 @@
 //! lines down is the same one (R35). The ledger counts, because a second equal error is a new one, and
 //! forgets what went away, because an error that comes back is new again. It knows no server.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::lsp::diagnostics::{Diagnostic, Severity};
+use crate::lsp::published;
 
 /// What one run has been told, by file.
 #[derive(Debug, Default)]
@@ -40,6 +41,29 @@ impl Counts {
         let mut counts = BTreeMap::new();
         for diagnostic in diagnostics {
             *counts.entry(Key::of(diagnostic)).or_default() += 1;
+        }
+        Self(counts)
+    }
+
+    /// Counts what a server said about a file, as [`Self::of`] counts it when it is told.
+    pub(crate) fn of_published(items: &[published::Diagnostic]) -> Self {
+        let mut seen = BTreeSet::new();
+        let mut counts = BTreeMap::new();
+        for item in items {
+            let severity = match item.severity {
+                published::Severity::Error => Severity::Error,
+                published::Severity::Warning => Severity::Warning,
+                published::Severity::Information | published::Severity::Hint => continue,
+            };
+            let place = (item.range.start.line, item.range.start.character);
+            if seen.insert((place, severity, &item.code, &item.message, &item.source)) {
+                let key = Key {
+                    severity,
+                    code: item.code.clone(),
+                    message: without_places(&item.message),
+                };
+                *counts.entry(key).or_default() += 1;
+            }
         }
         Self(counts)
     }

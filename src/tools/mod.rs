@@ -4,11 +4,13 @@
 //! of that run. A tool takes its resource by value, so there is no tool without it (R4). This is the only
 //! place that knows both an engine and the JSON arguments of a call.
 
+mod after_write;
 mod ast_edit;
 mod ast_grep;
 mod resolve;
 mod syntax;
 
+pub use after_write::DiagnosticsOnWrite;
 pub use ast_edit::AstEdit;
 pub use ast_grep::AstGrep;
 pub use resolve::{Resolve, recovery_note};

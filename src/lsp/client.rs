@@ -16,7 +16,7 @@ pub mod watch;
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -243,6 +243,19 @@ impl Server {
 
     pub(crate) fn started(&self) -> Instant {
         self.shared.started
+    }
+
+    /// Returns what the server calls its version.
+    pub fn version(&self) -> Option<String> {
+        self.shared.lock().version.clone()
+    }
+
+    pub(crate) fn health(&self) -> Option<String> {
+        self.shared.lock().health.clone()
+    }
+
+    pub(crate) fn n_open(&self) -> usize {
+        self.shared.documents().len()
     }
 
     pub(crate) fn stderr_tail(&self) -> String {

@@ -57,6 +57,8 @@ pub struct Diagnostic {
     pub message: String,
     /// Which part of the server says so.
     pub source: Option<String>,
+    /// The whole of it as the server sent it: who asks for fixes hands it back.
+    pub raw: Value,
 }
 
 /// How bad a diagnostic is.
@@ -111,6 +113,7 @@ impl Diagnostic {
             },
             message,
             source: value["source"].as_str().map(str::to_owned),
+            raw: value.clone(),
         })
     }
 

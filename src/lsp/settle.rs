@@ -355,6 +355,7 @@ fn ts_diagnostic(value: &Value) -> Option<Diagnostic> {
         code: value["code"].as_i64().map(|code| code.to_string()),
         message: value["text"].as_str()?.to_owned(),
         source: Some("typescript".to_owned()),
+        raw: Value::Null,
     })
 }
 

@@ -27,6 +27,7 @@ use crate::lsp::error::{Reason, Unusable};
 use crate::lsp::servers::{self, ServerRow, Slot as RowSlot};
 use crate::lsp::supervisor::changes::Snapshot;
 use crate::lsp::supervisor::slot::Slot;
+pub(crate) use crate::lsp::supervisor::slot::Standing;
 use crate::workspace::Workspace;
 
 /// How a run holds its language servers.
@@ -62,9 +63,15 @@ pub(crate) struct Inner {
     slots: Mutex<BTreeMap<Key, Arc<Slot>>>,
     snapshot: Mutex<Snapshot>,
     probes: Mutex<slot::Probes>,
-    /// Ends the thread that stops idle servers.
-    stop: Option<Sender<()>>,
-    janitor: Mutex<Option<JoinHandle<()>>>,
+    janitor: Mutex<Option<Janitor>>,
+    own: Weak<Inner>,
+}
+
+/// The thread that stops idle servers; it starts with the first server.
+struct Janitor {
+    /// Closing it ends the thread.
+    stop: Sender<()>,
+    thread: JoinHandle<()>,
 }
 
 /// A server of a row for a root.
@@ -111,29 +118,15 @@ impl Supervisor {
             env,
             project_binaries: options.project_binaries,
         };
-        let (stop, stopped) = crossbeam_channel::bounded::<()>(0);
-        let period = (options.idle / 4).clamp(Duration::from_millis(20), Duration::from_secs(30));
-        Self(Arc::new_cyclic(|inner: &Weak<Inner>| {
-            let inner = inner.clone();
-            let janitor = std::thread::Builder::new()
-                .name("lsp-idle".to_owned())
-                .spawn(move || {
-                    while stopped.recv_timeout(period) == Err(RecvTimeoutError::Timeout) {
-                        let Some(inner) = inner.upgrade() else { return };
-                        inner.stop_idle();
-                    }
-                });
-            Inner {
-                processes,
-                options,
-                detector,
-                slots: Mutex::default(),
-                snapshot: Mutex::default(),
-                probes: Mutex::default(),
-                stop: Some(stop),
-                // Without the thread idle servers live as long as the run.
-                janitor: Mutex::new(janitor.ok()),
-            }
+        Self(Arc::new_cyclic(|own: &Weak<Inner>| Inner {
+            processes,
+            options,
+            detector,
+            slots: Mutex::default(),
+            snapshot: Mutex::default(),
+            probes: Mutex::default(),
+            janitor: Mutex::default(),
+            own: own.clone(),
         }))
     }
 
@@ -284,6 +277,12 @@ impl Inner {
 
     /// Returns the slot of a detected server with what starting it needs; says what is missing otherwise.
     fn slot(&self, detected: &Detected) -> Result<(Arc<Slot>, Launch), String> {
+        let (key, launch) = self.slot_of(detected)?;
+        let slot = Arc::clone(self.lock().entry(key).or_default());
+        Ok((slot, launch))
+    }
+
+    fn slot_of(&self, detected: &Detected) -> Result<(Key, Launch), String> {
         let Some((root, program)) = detected.both() else {
             return Err(detected.lack().unwrap_or_default());
         };
@@ -291,7 +290,6 @@ impl Inner {
             id: detected.row.id.clone(),
             root: root.folder.clone(),
         };
-        let slot = Arc::clone(self.lock().entry(key).or_default());
         let (env, init_options, settings) = self.detector.adapt(&detected.row, &root.folder);
         let launch = Launch {
             row: Arc::clone(&detected.row),
@@ -304,7 +302,7 @@ impl Inner {
             settings,
             timeouts: self.options.timeouts,
         };
-        Ok((slot, launch))
+        Ok((key, launch))
     }
 
     fn server(&self, detected: &Detected, cancel: &Cancel) -> Result<Arc<Server>, String> {
@@ -320,9 +318,33 @@ impl Inner {
             return Err(why);
         }
         self.first_look();
+        self.hire_janitor();
         let server = slot.start(self, launch, cancel)?;
         self.keep_to_the_cap(&server);
         Ok(server)
+    }
+
+    /// Starts the server of a slot again, for `reload`; `file` is one that it had open.
+    pub(crate) fn restart(
+        &self,
+        key: &Key,
+        file: Option<&Path>,
+        cancel: &Cancel,
+    ) -> Result<Arc<Server>, String> {
+        let row = self.detector.rows.iter().find(|row| row.id == key.id);
+        let row = row.ok_or("its row is gone")?;
+        let detected = self.detector.detect(row, file.unwrap_or(&key.root));
+        self.server(&detected, cancel)
+    }
+
+    /// Asks the program of a row that may be a shim for its version.
+    pub(crate) fn probe_detected(
+        &self,
+        detected: &Detected,
+        cancel: &Cancel,
+    ) -> Option<Result<String, String>> {
+        let (_, launch) = self.slot_of(detected).ok()?;
+        self.probed(&launch, cancel)
     }
 
     fn begin(&self, detected: &Detected) {
@@ -356,6 +378,28 @@ impl Inner {
         end(over.filter_map(|(_, slot)| slot.take()).collect());
     }
 
+    /// Starts the thread that stops idle servers, where there is none yet. Without it, which a system out
+    /// of threads forces, they live as long as the run.
+    fn hire_janitor(&self) {
+        let mut janitor = self.janitor.lock().unwrap_or_else(PoisonError::into_inner);
+        if janitor.is_some() {
+            return;
+        }
+        let (stop, stopped) = crossbeam_channel::bounded::<()>(0);
+        let period = self.options.idle / 4;
+        let period = period.clamp(Duration::from_millis(20), Duration::from_secs(30));
+        let own = self.own.clone();
+        let thread = std::thread::Builder::new()
+            .name("lsp-idle".to_owned())
+            .spawn(move || {
+                while stopped.recv_timeout(period) == Err(RecvTimeoutError::Timeout) {
+                    let Some(inner) = own.upgrade() else { return };
+                    inner.stop_idle();
+                }
+            });
+        *janitor = thread.ok().map(|thread| Janitor { stop, thread });
+    }
+
     fn stop_idle(&self) {
         let idle: Vec<Arc<Slot>> = {
             let slots = self.lock();
@@ -371,7 +415,6 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        self.stop = None;
         let slots: Vec<Arc<Slot>> = std::mem::take(&mut *self.lock()).into_values().collect();
         end(slots.iter().filter_map(|slot| slot.take()).collect());
         let janitor = self
@@ -379,11 +422,12 @@ impl Drop for Inner {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take();
-        if let Some(janitor) = janitor
+        if let Some(Janitor { stop, thread }) = janitor {
+            drop(stop);
             // The janitor itself may have held the last reference.
-            && janitor.thread().id() != std::thread::current().id()
-        {
-            let _ = janitor.join();
+            if thread.thread().id() != std::thread::current().id() {
+                let _ = thread.join();
+            }
         }
     }
 }

@@ -7,12 +7,14 @@
 mod after_write;
 mod ast_edit;
 mod ast_grep;
+mod lsp;
 mod resolve;
 mod syntax;
 
 pub use after_write::DiagnosticsOnWrite;
 pub use ast_edit::AstEdit;
 pub use ast_grep::AstGrep;
+pub use lsp::{Lsp, LspArgs, LspResources, Outside};
 pub use resolve::{Resolve, recovery_note};
 pub use syntax::{Edits, SyntaxResources};
 
@@ -24,6 +26,8 @@ pub struct Resources {
     /// Grammars and the files to search: `ast_grep`, and with a place for staged edits `ast_edit` and
     /// `resolve`.
     pub syntax: Option<SyntaxResources>,
+    /// Language servers and the workspace that they serve: `lsp`.
+    pub lsp: Option<LspResources>,
 }
 
 /// Makes the registry of a run: every tool whose resource is there, and why the others are not.
@@ -31,6 +35,7 @@ pub struct Resources {
 /// Call it once per run: tools of one registry share what belongs to the run, such as its staged edits.
 pub fn connect(resources: &Resources) -> Registry {
     let builder = connect_syntax(Registry::builder(), resources.syntax.as_ref());
+    let builder = connect_lsp(builder, resources.lsp.as_ref());
     builder
         .build()
         .expect("the built-in tools have distinct names and closed arguments")
@@ -55,5 +60,12 @@ fn connect_syntax(builder: Builder, syntax: Option<&SyntaxResources>) -> Builder
                 .unavailable("ast_edit", reason)
                 .unavailable("resolve", reason)
         }
+    }
+}
+
+fn connect_lsp(builder: Builder, lsp: Option<&LspResources>) -> Builder {
+    match lsp {
+        Some(lsp) => builder.add(Lsp::new(lsp.clone())),
+        None => builder.unavailable("lsp", "no language servers are wired for this run"),
     }
 }

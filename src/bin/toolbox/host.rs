@@ -15,6 +15,7 @@ use toolbox::tools::{self, AstGrep, Edits, Resources, SyntaxResources, recovery_
 use toolbox::workspace::{Workspace, enclosing_checkout};
 
 use crate::args::Global;
+use crate::lsp;
 use crate::output::{Console, Ending, Step};
 
 /// Letters of a content hash that name a state folder: short, because a socket's path has little room.
@@ -71,6 +72,7 @@ impl Host {
     pub(crate) fn registry(&self) -> Registry {
         tools::connect(&Resources {
             syntax: Some(self.resources.clone()),
+            lsp: Some(lsp::resources(&self.workspace)),
         })
     }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Diagnostic, Severity};
 use crate::lsp::client::Server;
-use crate::lsp::convert::{Encoding, Lines};
+use crate::lsp::convert::Lines;
 use crate::lsp::published;
 use crate::lsp::uri;
 use crate::text::{LineIndex, UTF8_BOM};
@@ -151,18 +151,6 @@ fn is_scope(kind: Option<u64>) -> bool {
 /// The parameters of a request about a whole file.
 pub(crate) fn document(path: &Path) -> Value {
     json!({"textDocument": {"uri": uri::from_path(path)}})
-}
-
-/// The parameters of a request about a place.
-pub(crate) fn document_position(
-    path: &Path,
-    text: &str,
-    offset: usize,
-    encoding: Encoding,
-) -> Value {
-    let mut params = document(path);
-    params["position"] = json!(Lines::new(text).position(offset, encoding));
-    params
 }
 
 #[cfg(test)]

@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 pub use report::{NewDiagnostic, WriteReport};
 use watch::{Name, Waiting, Watch, name_of};
 
-use super::place::{Outline, document, told};
 use super::Diagnostic;
+use super::place::{Outline, document, told};
 use crate::cancel::Cancel;
 use crate::limits;
 use crate::lsp::client::{FileChange, Server};

@@ -46,8 +46,10 @@ pub const BUILT_IN: &[Row] = &[
         commands: &[&["rust-analyzer"]],
         files: &[(".rs", "rust")],
         root: Root::Cargo,
-        init_options: r#"{"checkOnSave":true,"cargo":{"targetDir":true},"files":{"watcher":"client"}}"#,
-        settings: r#"{"rust-analyzer":{"checkOnSave":true,"cargo":{"targetDir":true},"files":{"watcher":"client"}}}"#,
+        // A build folder of its own keeps it from waiting for the caller's cargo; the symbol search would
+        // find types only.
+        init_options: r#"{"checkOnSave":true,"cargo":{"targetDir":true},"files":{"watcher":"client"},"workspace":{"symbol":{"search":{"kind":"all_symbols","limit":512}}}}"#,
+        settings: r#"{"rust-analyzer":{"checkOnSave":true,"cargo":{"targetDir":true},"files":{"watcher":"client"},"workspace":{"symbol":{"search":{"kind":"all_symbols","limit":512}}}}}"#,
         // Where the sources of the standard library are missing it runs `rustup component add`, and a
         // toolchain file makes rustup fetch a toolchain: a question must not install anything.
         env: &[

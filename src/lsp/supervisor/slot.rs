@@ -313,6 +313,16 @@ impl State {
 impl Inner {
     /// Asks a program that may be a shim for its version before it is started; returns why it is unusable.
     pub(crate) fn probe(&self, launch: &Launch, cancel: &Cancel) -> Option<String> {
+        self.probed(launch, cancel)?.err()
+    }
+
+    /// Returns the version that a program that may be a shim gives, or why it gives none; nothing where
+    /// there is no doubt or no telling.
+    pub(crate) fn probed(
+        &self,
+        launch: &Launch,
+        cancel: &Cancel,
+    ) -> Option<Result<String, String>> {
         if !launch.row.probe {
             return None;
         }
@@ -327,7 +337,7 @@ impl Inner {
                 res
             }
         };
-        res.err()
+        Some(res)
     }
 
     /// Forgets what programs said, so that they are asked again.

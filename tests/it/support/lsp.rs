@@ -50,13 +50,20 @@ pub(crate) fn soon() -> Instant {
 /// The environment of a server: where programs are, a home of its own, and no way to fetch anything.
 pub(crate) fn environment(home: &Path) -> Env {
     Env::new()
-        .with("PATH", peers::path())
+        .with("PATH", path())
         .with("HOME", home)
         .with("GOFLAGS", "-mod=mod")
         .with("GOPROXY", "off")
         .with("GOTOOLCHAIN", "local")
         .with("CARGO_NET_OFFLINE", "true")
         .with("RUST_SRC_PATH", "/usr/lib/rustlib/src/rust/library")
+}
+
+/// The folders of the peers, and that of the compiler: the proxy that stands for it needs a home.
+fn path() -> std::ffi::OsString {
+    let mut folders = peers::folders();
+    folders.extend(Path::new(env!("CARGO")).parent().map(Path::to_path_buf));
+    std::env::join_paths(folders).expect("no folder has a colon in its name")
 }
 
 impl Project {
@@ -102,10 +109,12 @@ impl Project {
         let processes = Processes::new(Watch::Shell);
         let workspace = Workspace::open(&work).expect("it exists");
         let supervisor = Supervisor::new(workspace, processes.clone(), environment(&home), options);
+        let run = Run::builder(connect(&resources(&supervisor))).build();
         Self {
             temp,
             processes,
             supervisor,
+            run,
         }
     }
 

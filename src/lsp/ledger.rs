@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::lsp::diagnostics::place::without_twins;
 use crate::lsp::diagnostics::{Diagnostic, Severity};
 use crate::lsp::published;
 
@@ -49,7 +50,7 @@ impl Counts {
     pub(crate) fn of_published(items: &[published::Diagnostic]) -> Self {
         let mut seen = BTreeSet::new();
         let mut counts = BTreeMap::new();
-        for item in items {
+        for item in without_twins(items) {
             let severity = match item.severity {
                 published::Severity::Error => Severity::Error,
                 published::Severity::Warning => Severity::Warning,

@@ -63,6 +63,9 @@ const FLYCHECK_BEGINS: Duration = Duration::from_secs(3);
 /// What a compiler found is published in the same moment in which its end is told, or just after.
 const QUIET_FLYCHECK: Duration = Duration::from_millis(100);
 
+/// So long after a save its own check may begin, also where another one ends in between.
+const FLYCHECK_FOLLOWS: Duration = Duration::from_millis(500);
+
 const FLYCHECK: &str = "flycheck";
 
 impl Mark {
@@ -137,7 +140,7 @@ pub fn settled_already(
             });
             match done {
                 Some(items) => Settled::Told(items),
-                None => flycheck_running(server, path, deadline, cancel),
+                None => flycheck_running(server, path, nothing.at, deadline, cancel),
             }
         }
         Sign::Publication => {
@@ -250,6 +253,9 @@ fn flycheck(
     deadline: Instant,
     cancel: &Cancel,
 ) -> Settled {
+    // While it loads, seconds may pass before it takes the save up; its answer shows that it has.
+    server.answers(deadline, cancel);
+    let taken = Instant::now();
     let begins = |until: Instant| {
         server.wait(until, cancel, |state| {
             let began = |event: &crate::lsp::client::ProgressEvent| {
@@ -270,31 +276,42 @@ fn flycheck(
             false => under_way(server),
         });
     }
-    flycheck_running(server, path, deadline, cancel)
+    flycheck_running(server, path, taken, deadline, cancel)
 }
 
 /// Waits for the end of a check that runs, or that is about to.
-fn flycheck_running(server: &Server, path: &Path, deadline: Instant, cancel: &Cancel) -> Settled {
-    let ended = server.wait(deadline, cancel, |state| {
-        if let Some(why) = state.gone() {
-            return Some(Err(why.to_owned()));
+fn flycheck_running(
+    server: &Server,
+    path: &Path,
+    since: Instant,
+    deadline: Instant,
+    cancel: &Cancel,
+) -> Settled {
+    loop {
+        let ended = server.wait(deadline, cancel, |state| {
+            if let Some(why) = state.gone() {
+                return Some(Err(why.to_owned()));
+            }
+            let last = state
+                .progress_log()
+                .rfind(|event| event.token.contains(FLYCHECK));
+            let ended = last.is_some_and(|event| !event.began) && !is_checking(state);
+            ended.then_some(Ok(()))
+        });
+        match ended {
+            Some(Ok(())) => {}
+            Some(Err(why)) => return Settled::Unavailable(why),
+            None => return Settled::Pending(under_way(server)),
         }
-        let last = state
-            .progress_log()
-            .rfind(|event| event.token.contains(FLYCHECK));
-        let ended = last.is_some_and(|event| !event.began) && !is_checking(state);
-        ended.then_some(Ok(()))
-    });
-    match ended {
-        Some(Ok(())) => {}
-        Some(Err(why)) => return Settled::Unavailable(why),
-        None => return Settled::Pending(under_way(server)),
+        // Another one may have been asked for before this one ended: a save cancels the check that runs.
+        let until = (Instant::now() + QUIET_FLYCHECK).max(since + FLYCHECK_FOLLOWS);
+        let again = server.wait(until.min(deadline), cancel, |state| {
+            (is_checking(state) || state.gone().is_some()).then_some(())
+        });
+        if again.is_none() {
+            break;
+        }
     }
-    let generation = server.look(|state| state.published().generation());
-    let until = (Instant::now() + QUIET_FLYCHECK).min(deadline);
-    server.wait(until, cancel, |state| {
-        (state.published().generation() > generation).then_some(())
-    });
     // A file about which nothing was ever said is clean: the compiler has looked at all of them.
     Settled::Told(
         server.look(|state| said(state, path).map_or_else(Vec::new, |said| said.items.clone())),

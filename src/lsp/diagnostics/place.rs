@@ -32,8 +32,7 @@ pub(crate) fn told(
     let index = LineIndex::new(text.as_bytes());
     let file = workspace.display(path);
     let encoding = server.encoding();
-    let mut told: Vec<Diagnostic> = items
-        .iter()
+    let mut told: Vec<Diagnostic> = without_twins(items)
         .filter_map(|item| {
             let at = index.position(lines.offset(item.range.start, encoding));
             Some(Diagnostic {
@@ -55,6 +54,22 @@ pub(crate) fn told(
     told.sort();
     told.dedup();
     told
+}
+
+/// Leaves out what rust-analyzer says in its own words where the compiler says it too: it publishes both
+/// for one error, each in its time.
+pub(crate) fn without_twins(
+    items: &[published::Diagnostic],
+) -> impl Iterator<Item = &published::Diagnostic> {
+    const OWN: Option<&str> = Some("rust-analyzer");
+    items.iter().filter(move |item| {
+        let is_twin = |other: &published::Diagnostic| {
+            other.source.as_deref() != OWN
+                && other.code == item.code
+                && other.range.start.line == item.range.start.line
+        };
+        item.source.as_deref() != OWN || !items.iter().any(is_twin)
+    })
 }
 
 fn severity(severity: published::Severity) -> Option<Severity> {

@@ -1,5 +1,7 @@
 //! The one test binary: each module holds one tool or one concern.
 
+mod agents;
+mod ask;
 mod child;
 mod cli;
 mod contract;
@@ -10,6 +12,7 @@ mod files_rivals;
 mod files_support;
 mod hostile;
 mod lsp;
+mod policy;
 mod properties;
 mod readme;
 mod rewrite_cases;
@@ -23,4 +26,6 @@ mod syntax_partial;
 mod syntax_samples;
 mod tidy;
 mod tools_syntax;
+mod toolset;
+mod web;
 mod workspace;

@@ -202,3 +202,47 @@ pub const WRITE_ELSEWHERE: usize = 5;
 
 /// New diagnostics in written files of which one result tells.
 pub const WRITE_SHOWN: usize = 30;
+
+// The web.
+
+/// Bytes of a page that are read, after decompression (R148).
+pub const FETCH_BYTES: usize = 5 << 20;
+
+/// Characters of a page that an answer holds.
+pub const FETCH_CHARS: usize = 100_000;
+
+/// How long one page may take, its redirects included.
+pub const FETCH_TIME: Duration = Duration::from_secs(30);
+
+/// Redirects on the same host that one fetch follows.
+pub const FETCH_REDIRECTS: usize = 5;
+
+/// How deep the elements of a page may nest; browsers keep to 512.
+pub const FETCH_NESTING: usize = 600;
+
+/// Open elements, as its tags tell, above which a page is not even parsed: parsing takes time by the square
+/// of them (measured: 5,000 take a third of a second unoptimised, 200,000 take minutes).
+pub const FETCH_OPEN_ELEMENTS: usize = 5_000;
+
+/// The stack of the thread that converts a page: enough for [`FETCH_NESTING`] levels unoptimised.
+pub const FETCH_STACK_BYTES: usize = 64 << 20;
+
+/// Hits of a web search, where the caller names no other number (R149).
+pub const SEARCH_HITS: usize = 10;
+
+/// Characters of what a hit quotes of its page.
+pub const SEARCH_SNIPPET_CHARS: usize = 500;
+
+// Questions and approvals.
+
+/// Options that one question may have: more than this is a list to read, not a choice to make.
+pub const ASK_OPTIONS: usize = 50;
+
+/// Longest question, context, label or description, in bytes.
+pub const ASK_TEXT_BYTES: usize = 8 * 1024;
+
+/// Lines of a call's arguments that an approval shows; the whole is what runs.
+pub const ASK_CALL_LINES: usize = 60;
+
+/// Characters of one such line.
+pub const ASK_CALL_CHARS: usize = 400;

@@ -5,20 +5,33 @@
 //! place that knows both an engine and the JSON arguments of a call.
 
 mod after_write;
+mod approvals;
+mod ask_user;
 mod ast_edit;
 mod ast_grep;
 mod lsp;
 mod resolve;
 mod syntax;
+mod web;
+mod web_fetch;
+mod web_search;
 
 pub use after_write::DiagnosticsOnWrite;
+pub use approvals::{Cards, RULE_TARGETS, RuleTarget};
+pub use ask_user::{AskUser, Questions};
 pub use ast_edit::AstEdit;
 pub use ast_grep::AstGrep;
 pub use lsp::{Lsp, LspArgs, LspResources, Outside};
 pub use resolve::{Resolve, recovery_note};
 pub use syntax::{Edits, SyntaxResources};
+pub use web::WebResources;
+pub use web_fetch::WebFetch;
+pub use web_search::WebSearch;
+
+use std::sync::Arc;
 
 use crate::registry::{Builder, Registry};
+use crate::tool::Tool;
 
 /// The ports that a host wired for one run; a tool exists when what it needs is here.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +41,12 @@ pub struct Resources {
     pub syntax: Option<SyntaxResources>,
     /// Language servers and the workspace that they serve: `lsp`.
     pub lsp: Option<LspResources>,
+    /// Pages and searches: `WebFetch`, and with a provider `WebSearch`.
+    pub web: Option<WebResources>,
+    /// Where questions go: `ask_user`, which needs a conversation too.
+    pub questions: Option<Questions>,
+    /// The conversation that the run serves: the space in which its cards appear (R127, D43).
+    pub conversation: Option<String>,
 }
 
 /// Makes the registry of a run: every tool whose resource is there, and why the others are not.
@@ -36,6 +55,8 @@ pub struct Resources {
 pub fn connect(resources: &Resources) -> Registry {
     let builder = connect_syntax(Registry::builder(), resources.syntax.as_ref());
     let builder = connect_lsp(builder, resources.lsp.as_ref());
+    let builder = connect_web(builder, resources.web.as_ref());
+    let builder = connect_questions(builder, resources);
     builder
         .build()
         .expect("the built-in tools have distinct names and closed arguments")
@@ -67,5 +88,38 @@ fn connect_lsp(builder: Builder, lsp: Option<&LspResources>) -> Builder {
     match lsp {
         Some(lsp) => builder.add(Lsp::new(lsp.clone())),
         None => builder.unavailable("lsp", "no language servers are wired for this run"),
+    }
+}
+
+fn connect_web(builder: Builder, web: Option<&WebResources>) -> Builder {
+    let builder = builder
+        .alias("web_fetch", WebFetch::NAME)
+        .alias("web_search", WebSearch::NAME);
+    let Some(web) = web else {
+        let reason = "no connection to the web is wired for this run";
+        return builder
+            .unavailable(WebFetch::NAME, reason)
+            .unavailable(WebSearch::NAME, reason);
+    };
+    let builder = builder.add(WebFetch::new(web.fetcher.clone()));
+    match &web.search {
+        Some(provider) => builder.add(WebSearch::new(Arc::clone(provider))),
+        None => builder.unavailable(
+            WebSearch::NAME,
+            "no search provider is configured: set [web.search] searxng in toolbox.toml",
+        ),
+    }
+}
+
+fn connect_questions(builder: Builder, resources: &Resources) -> Builder {
+    match (&resources.questions, &resources.conversation) {
+        (Some(questions), Some(conversation)) => {
+            builder.add(AskUser::new(questions.clone(), conversation))
+        }
+        (None, _) => builder.unavailable("ask_user", "no port for questions is wired for this run"),
+        (Some(_), None) => builder.unavailable(
+            "ask_user",
+            "the run serves no conversation in which a question could appear",
+        ),
     }
 }

@@ -1,6 +1,8 @@
 //! The one test binary: each module holds one tool or one concern.
 
 mod after_write;
+mod agents;
+mod ask;
 mod child;
 mod cli;
 mod contract;
@@ -11,6 +13,7 @@ mod files_rivals;
 mod files_support;
 mod hostile;
 mod lsp;
+mod policy;
 mod properties;
 mod readme;
 mod rewrite_cases;
@@ -24,4 +27,6 @@ mod syntax_partial;
 mod syntax_samples;
 mod tidy;
 mod tools_syntax;
+mod toolset;
+mod web;
 mod workspace;

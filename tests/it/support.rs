@@ -4,3 +4,5 @@
 pub(crate) mod lsp;
 #[allow(dead_code, reason = "each module uses what it needs")]
 pub(crate) mod peers;
+#[allow(dead_code, reason = "each module uses what it needs")]
+pub(crate) mod terminal;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::help;
+use crate::{ask, help};
 
 /// The built-in tools of a coding agent's runtime.
 #[derive(Debug, Parser)]
@@ -72,11 +72,22 @@ pub(crate) enum Command {
     /// Ask the language servers: definitions, references, hovers, symbols, diagnostics
     #[command(long_about = crate::lsp::HELP)]
     Lsp(crate::lsp::LspCommand),
+    /// Ask whoever sits at the terminal a question, on a numbered card
+    #[command(alias = "ask_user", long_about = ask::HELP)]
+    AskUser(ask::AskUser),
     /// List the tools: name, tier, what they do, and why others are not there
     Tools(Tools),
     /// Call a tool by its name with its arguments as JSON
     #[command(long_about = help::CALL)]
     Call(Call),
+    /// Fetch one web page as Markdown
+    #[command(alias = "web_fetch")]
+    WebFetch(crate::web::WebFetch),
+    /// Search the web
+    #[command(alias = "web_search")]
+    WebSearch(crate::web::WebSearch),
+    /// Make, show, replace, list and serve agent configurations
+    Agent(crate::agent::Agent),
     /// Print the completions of a shell
     Completions {
         /// The shell
@@ -183,6 +194,9 @@ pub(crate) struct Tools {
     /// Whose view to show: everything, or what plan mode and read-only sub-agents see
     #[arg(long, value_enum, default_value_t)]
     pub(crate) surface: Surface,
+    /// Show what an agent sees: a file with its configuration, or its id
+    #[arg(long, value_name = "FILE|ID")]
+    pub(crate) agent: Option<String>,
     /// Print the JSON schema of each tool's arguments
     #[arg(long)]
     pub(crate) schema: bool,

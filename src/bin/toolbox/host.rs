@@ -3,23 +3,33 @@
 use std::env;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
+use toolbox::ask::QuestionPort;
 use toolbox::files::{Committer, ContentHash};
+use toolbox::limits;
 use toolbox::registry::Registry;
 use toolbox::run::{CallOptions, Run};
 use toolbox::syntax::Grammars;
 use toolbox::syntax::staging::StagingStore;
 use toolbox::tool::{Output, Tier};
-use toolbox::tools::{self, AstGrep, Edits, Resources, SyntaxResources, recovery_note};
+use toolbox::tools::{
+    self, AstGrep, Edits, Questions, Resources, SyntaxResources, WebResources, recovery_note,
+};
+use toolbox::web::{Allowed, Fetcher};
 use toolbox::workspace::{Workspace, enclosing_checkout};
 
 use crate::args::Global;
+use crate::cards;
 use crate::lsp;
 use crate::output::{Console, Ending, Step};
 
 /// Letters of a content hash that name a state folder: short, because a socket's path has little room.
 const STATE_NAME_LETTERS: usize = 32;
+
+/// The conversation of a command: that of the person at the terminal (D43).
+const CONVERSATION: &str = "terminal";
 
 /// Everything that one command works with.
 pub(crate) struct Host {
@@ -28,6 +38,10 @@ pub(crate) struct Host {
     /// Whether `-C` named the workspace: relative paths are then looked up in it first.
     workspace_named: bool,
     resources: SyntaxResources,
+    /// Where questions of a command appear.
+    questions: Arc<dyn QuestionPort>,
+    /// How long a question waits; `None` is for ever.
+    pub(crate) question_timeout: Option<Duration>,
 }
 
 impl Host {
@@ -65,6 +79,8 @@ impl Host {
             current_dir,
             workspace_named: global.workspace.is_some(),
             resources,
+            questions: cards::terminal(),
+            question_timeout: None,
         })
     }
 
@@ -73,7 +89,19 @@ impl Host {
         tools::connect(&Resources {
             syntax: Some(self.resources.clone()),
             lsp: Some(lsp::resources(&self.workspace)),
+            web: Some(WebResources::new(Fetcher::new(
+                Allowed::default(),
+                limits::FETCH_TIME,
+            ))),
+            questions: Some(self.questions()),
+            conversation: Some(CONVERSATION.to_owned()),
+            ..Resources::default()
         })
+    }
+
+    /// Where the questions and approvals of a command appear: its terminal.
+    pub(crate) fn questions(&self) -> Questions {
+        Questions::new(Arc::clone(&self.questions)).with_timeout(self.question_timeout)
     }
 
     /// Returns where edits are staged.
@@ -170,8 +198,8 @@ impl Host {
     }
 }
 
-/// The state folder of a workspace, by its canonical path; none when there is no home to put it in.
-fn state_dir(root: &Path) -> Option<PathBuf> {
+/// Where this user's state is kept; none when there is no home to put it in.
+pub(crate) fn state_base() -> Option<PathBuf> {
     let absolute = |name: &str| {
         env::var_os(name)
             .map(PathBuf::from)
@@ -179,9 +207,14 @@ fn state_dir(root: &Path) -> Option<PathBuf> {
     };
     let base = absolute("XDG_STATE_HOME")
         .or_else(|| Some(absolute("HOME")?.join(".local").join("state")))?;
+    Some(base.join("toolbox"))
+}
+
+/// The state folder of a workspace, by its canonical path.
+fn state_dir(root: &Path) -> Option<PathBuf> {
     let mut name = ContentHash::of(root.as_os_str().as_encoded_bytes()).to_string();
     name.truncate(STATE_NAME_LETTERS);
-    Some(base.join("toolbox").join(name))
+    Some(state_base()?.join(name))
 }
 
 /// Whether a word is a number: who gives one to a flag that takes none means lines of context.

@@ -4,10 +4,13 @@
 //! A command calls its tool through the gate of a run, as every other host does. Typing it is its own
 //! approval (D42).
 
+mod agent;
 mod allocator;
 mod args;
+mod ask;
 mod background;
 mod call;
+mod cards;
 mod edits;
 mod help;
 mod host;
@@ -19,6 +22,7 @@ mod search;
 mod shorten;
 mod speak;
 mod staged;
+mod web;
 
 use std::process::ExitCode;
 
@@ -41,12 +45,28 @@ fn main() -> ExitCode {
         Command::AstEdit(args) => edits::ast_edit(&console, &cli.global, args),
         Command::Resolve(args) => staged::resolve(&console, &cli.global, args),
         Command::Lsp(args) => lsp::lsp(&console, &cli.global, args),
+        Command::AskUser(args) => ask::ask_user(&console, &cli.global, args),
         Command::Tools(args) => inspect::tools(&console, &cli.global, args),
         Command::Call(args) => call::call(&console, &cli.global, args),
+        Command::WebFetch(args) => web::fetch(&console, &cli.global, args),
+        Command::WebSearch(args) => web::search(&console, &cli.global, args),
+        Command::Agent(args) => agent::agent(&console, &cli.global, args),
         Command::Completions { shell } => inspect::completions(&console, shell),
         Command::Man => inspect::man(&console),
     };
     ending
         .map_or_else(|ending| ending, |()| Ending::Done)
         .code()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::Cli;
+
+    #[test]
+    fn the_arguments_of_every_command_fit_together() {
+        Cli::command().debug_assert();
+    }
 }

@@ -33,6 +33,14 @@ const WORDS: &[(&str, &str)] = &[
     ),
     ("leave path out", "leave PATH out"),
     ("run ast_edit", "run `toolbox ast-edit`"),
+    (
+        "give `options`, or set `allow_free_text` to true",
+        "add `--option LABEL`, once for each, or `--allow-free-text`",
+    ),
+    (
+        "and set `allow_free_text` for the rest",
+        "and add `--allow-free-text` for the rest",
+    ),
 ];
 
 /// Arguments with a value in quotes: what a tool says before it, and the flag.

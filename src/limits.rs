@@ -246,3 +246,6 @@ pub const ASK_CALL_LINES: usize = 60;
 
 /// Characters of one such line.
 pub const ASK_CALL_CHARS: usize = 400;
+
+/// How long a language server may take to work out a rename.
+pub const RENAME_TIME: Duration = Duration::from_secs(60);

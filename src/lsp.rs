@@ -22,6 +22,7 @@ pub mod navigate;
 pub mod places;
 pub mod published;
 pub mod question;
+pub mod rename;
 pub mod servers;
 pub mod settle;
 pub mod status;

@@ -10,6 +10,7 @@ mod ask_user;
 mod ast_edit;
 mod ast_grep;
 mod lsp;
+mod lsp_rename;
 mod resolve;
 mod syntax;
 mod web;
@@ -22,6 +23,7 @@ pub use ask_user::{AskUser, Questions};
 pub use ast_edit::AstEdit;
 pub use ast_grep::AstGrep;
 pub use lsp::{Lsp, LspArgs, LspResources, Outside};
+pub use lsp_rename::{LspRename, LspRenameArgs};
 pub use resolve::{Resolve, recovery_note};
 pub use syntax::{Edits, SyntaxResources};
 pub use web::WebResources;
@@ -85,9 +87,16 @@ fn connect_syntax(builder: Builder, syntax: Option<&SyntaxResources>) -> Builder
 }
 
 fn connect_lsp(builder: Builder, lsp: Option<&LspResources>) -> Builder {
-    match lsp {
-        Some(lsp) => builder.add(Lsp::new(lsp.clone())),
-        None => builder.unavailable("lsp", "no language servers are wired for this run"),
+    let Some(lsp) = lsp else {
+        let reason = "no language servers are wired for this run";
+        return builder
+            .unavailable("lsp", reason)
+            .unavailable("lsp_rename", reason);
+    };
+    let builder = builder.add(Lsp::new(lsp.clone()));
+    match &lsp.committer {
+        Some(committer) => builder.add(LspRename::new(lsp.clone(), Arc::clone(committer))),
+        None => builder.unavailable("lsp_rename", "no place for its commits is wired for this run"),
     }
 }
 

@@ -219,9 +219,10 @@ fn rename_error(error: RenameError) -> ToolError {
             "nothing was changed; check the new name (it may be the present one), or rename at the \
              declaration",
         ),
-        RenameError::Edit(crate::lsp::edits::EditError::Stale { .. }) => {
-            (ErrorKind::Stale, "nothing was changed; call lsp_rename again")
-        }
+        RenameError::Edit(crate::lsp::edits::EditError::Stale { .. }) => (
+            ErrorKind::Stale,
+            "nothing was changed; call lsp_rename again",
+        ),
         RenameError::Edit(_) => (
             ErrorKind::Failed,
             "nothing was changed: a rename is done in all files or in none; ast_edit can rename by shape",
@@ -240,7 +241,9 @@ fn commit_error(error: CommitError) -> ToolError {
             ErrorKind::Timeout,
             "another writer holds this workspace: try again when it has ended",
         ),
-        CommitError::Refused { .. } => (ErrorKind::Failed, "make these files writable and try again"),
+        CommitError::Refused { .. } => {
+            (ErrorKind::Failed, "make these files writable and try again")
+        }
         _ => (ErrorKind::Failed, "see to the cause and call again"),
     };
     ToolError::from_cause(kind, error).with_hint(hint)

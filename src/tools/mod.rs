@@ -5,30 +5,41 @@
 //! place that knows both an engine and the JSON arguments of a call.
 
 mod after_write;
+mod apply_patch;
 mod approvals;
 mod ask_user;
 mod ast_edit;
 mod ast_grep;
+mod edit;
+mod files;
 mod lsp;
 mod lsp_rename;
+mod read;
 mod resolve;
 mod syntax;
 mod web;
 mod web_fetch;
 mod web_search;
 
+mod write;
+
 pub use after_write::DiagnosticsOnWrite;
+pub use apply_patch::ApplyPatch;
 pub use approvals::{Cards, RULE_TARGETS, RuleTarget};
 pub use ask_user::{AskUser, Questions};
 pub use ast_edit::AstEdit;
 pub use ast_grep::AstGrep;
+pub use edit::Edit;
+pub use files::{FileResources, ReadLimits, Unseen};
 pub use lsp::{Lsp, LspArgs, LspResources, Outside};
 pub use lsp_rename::{LspRename, LspRenameArgs};
+pub use read::Read;
 pub use resolve::{Resolve, recovery_note};
 pub use syntax::{Edits, SyntaxResources};
 pub use web::WebResources;
 pub use web_fetch::WebFetch;
 pub use web_search::WebSearch;
+pub use write::Write;
 
 use std::sync::Arc;
 
@@ -41,14 +52,16 @@ pub struct Resources {
     /// Grammars and the files to search: `ast_grep`, and with a place for staged edits `ast_edit` and
     /// `resolve`.
     pub syntax: Option<SyntaxResources>,
-    /// Language servers and the workspace that they serve: `lsp`.
-    pub lsp: Option<LspResources>,
     /// Pages and searches: `WebFetch`, and with a provider `WebSearch`.
     pub web: Option<WebResources>,
     /// Where questions go: `ask_user`, which needs a conversation too.
     pub questions: Option<Questions>,
     /// The conversation that the run serves: the space in which its cards appear (R127, D43).
     pub conversation: Option<String>,
+    /// Files to read: `Read`, and with a commit `Write`, `Edit` and `apply_patch`.
+    pub files: Option<FileResources>,
+    /// Language servers and the workspace that they serve: `lsp`.
+    pub lsp: Option<LspResources>,
 }
 
 /// Makes the registry of a run: every tool whose resource is there, and why the others are not.
@@ -56,9 +69,10 @@ pub struct Resources {
 /// Call it once per run: tools of one registry share what belongs to the run, such as its staged edits.
 pub fn connect(resources: &Resources) -> Registry {
     let builder = connect_syntax(Registry::builder(), resources.syntax.as_ref());
-    let builder = connect_lsp(builder, resources.lsp.as_ref());
     let builder = connect_web(builder, resources.web.as_ref());
     let builder = connect_questions(builder, resources);
+    let builder = connect_files(builder, resources.files.as_ref());
+    let builder = connect_lsp(builder, resources.lsp.as_ref());
     builder
         .build()
         .expect("the built-in tools have distinct names and closed arguments")
@@ -83,20 +97,6 @@ fn connect_syntax(builder: Builder, syntax: Option<&SyntaxResources>) -> Builder
                 .unavailable("ast_edit", reason)
                 .unavailable("resolve", reason)
         }
-    }
-}
-
-fn connect_lsp(builder: Builder, lsp: Option<&LspResources>) -> Builder {
-    let Some(lsp) = lsp else {
-        let reason = "no language servers are wired for this run";
-        return builder
-            .unavailable("lsp", reason)
-            .unavailable("lsp_rename", reason);
-    };
-    let builder = builder.add(Lsp::new(lsp.clone()));
-    match &lsp.committer {
-        Some(committer) => builder.add(LspRename::new(lsp.clone(), Arc::clone(committer))),
-        None => builder.unavailable("lsp_rename", "no place for its commits is wired for this run"),
     }
 }
 
@@ -130,5 +130,41 @@ fn connect_questions(builder: Builder, resources: &Resources) -> Builder {
             "ask_user",
             "the run serves no conversation in which a question could appear",
         ),
+    }
+}
+
+fn connect_files(builder: Builder, files: Option<&FileResources>) -> Builder {
+    const WRITERS: [&str; 3] = [Write::NAME, Edit::NAME, ApplyPatch::NAME];
+    // The lower-case names stand for those of the sources (D33).
+    let builder = builder
+        .alias("read", Read::NAME)
+        .alias("write", Write::NAME)
+        .alias("edit", Edit::NAME);
+    let missing = |builder: Builder, reason: &str| {
+        let note = |builder: Builder, name: &&str| builder.unavailable(name, reason);
+        WRITERS.iter().fold(builder, note)
+    };
+    let Some(files) = files else {
+        let reason = "no files are wired for this run";
+        return missing(builder.unavailable(Read::NAME, reason), reason);
+    };
+    let builder = builder.add(Read::new(files.clone()));
+    match (Write::new(files), Edit::new(files), ApplyPatch::new(files)) {
+        (Some(write), Some(edit), Some(patch)) => builder.add(write).add(edit).add(patch),
+        _ => missing(builder, "no commit is wired for this run"),
+    }
+}
+
+fn connect_lsp(builder: Builder, lsp: Option<&LspResources>) -> Builder {
+    let Some(lsp) = lsp else {
+        let reason = "no language servers are wired for this run";
+        return builder
+            .unavailable("lsp", reason)
+            .unavailable("lsp_rename", reason);
+    };
+    let builder = builder.add(Lsp::new(lsp.clone()));
+    match &lsp.committer {
+        Some(committer) => builder.add(LspRename::new(lsp.clone(), Arc::clone(committer))),
+        None => builder.unavailable("lsp_rename", "no commit is wired for this run"),
     }
 }

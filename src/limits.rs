@@ -271,3 +271,47 @@ pub const LSP_HOVER_BYTES: usize = 8_000;
 /// Files that are looked at to find what changed on disk behind the servers, or which servers a checkout
 /// could use.
 pub const LSP_SCANNED_FILES: usize = 20_000;
+
+// Diagnostics, checkers and renames (R30 to R42).
+
+/// Files that a folder may hold which a server's edit moves or removes.
+pub const RENAMED_FOLDER_FILES: usize = 10_000;
+
+/// How long all project checkers of one question may take together (D3): a cold `cargo check` takes minutes.
+pub const CHECK_TIME: Duration = Duration::from_secs(300);
+
+/// Bytes of the output of one checker that are read.
+pub const CHECK_OUTPUT_BYTES: usize = 32 << 20;
+
+/// Roots that are checked; more are named as not checked (D3).
+pub const CHECK_ROOTS: usize = 50;
+
+/// Files of one compile_commands.json that are checked.
+pub const CHECK_COMMANDS: usize = 500;
+
+/// Diagnostics that one answer lists.
+pub const DIAGNOSTICS_SHOWN: usize = 100;
+
+/// How long the baseline of a write may take, while other writers wait (D6).
+pub const WRITE_BASELINE: Duration = Duration::from_millis(1_500);
+
+/// How long the result of a write waits for the diagnostics of most servers (D6).
+pub const WRITE_SETTLE: Duration = Duration::from_secs(3);
+
+/// The same for a server that runs a compiler over the project.
+pub const WRITE_SETTLE_COMPILER: Duration = Duration::from_secs(15);
+
+/// How long a later result waits for diagnostics that are still pending.
+pub const WRITE_SETTLE_LATE: Duration = Duration::from_millis(300);
+
+/// Written files of one call that are opened in their servers; the servers hear of more by their names.
+pub const WRITE_OPENED: usize = 20;
+
+/// New diagnostics in files that were not written, of which one result tells.
+pub const WRITE_ELSEWHERE: usize = 5;
+
+/// New diagnostics in written files of which one result tells.
+pub const WRITE_SHOWN: usize = 30;
+
+/// How long a language server may take to work out a rename.
+pub const RENAME_TIME: Duration = Duration::from_secs(60);

@@ -4,6 +4,7 @@
 //! of that run. A tool takes its resource by value, so there is no tool without it (R4). This is the only
 //! place that knows both an engine and the JSON arguments of a call.
 
+mod after_write;
 mod apply_patch;
 mod approvals;
 mod ask_user;
@@ -12,6 +13,7 @@ mod ast_grep;
 mod edit;
 mod files;
 mod lsp;
+mod lsp_rename;
 mod read;
 mod resolve;
 mod syntax;
@@ -21,6 +23,7 @@ mod web_search;
 
 mod write;
 
+pub use after_write::DiagnosticsOnWrite;
 pub use apply_patch::ApplyPatch;
 pub use approvals::{Cards, RULE_TARGETS, RuleTarget, TOOL_ALIASES};
 pub use ask_user::{AskUser, Questions};
@@ -29,6 +32,7 @@ pub use ast_grep::AstGrep;
 pub use edit::Edit;
 pub use files::{FileResources, ReadLimits, Unseen};
 pub use lsp::{Lsp, LspArgs, LspResources, Outside};
+pub use lsp_rename::{LspRename, LspRenameArgs};
 pub use read::Read;
 pub use resolve::{Resolve, recovery_note};
 pub use syntax::{Edits, SyntaxResources};
@@ -152,8 +156,15 @@ fn connect_files(builder: Builder, files: Option<&FileResources>) -> Builder {
 }
 
 fn connect_lsp(builder: Builder, lsp: Option<&LspResources>) -> Builder {
-    match lsp {
-        Some(lsp) => builder.add(Lsp::new(lsp.clone())),
-        None => builder.unavailable("lsp", "no language servers are wired for this run"),
+    let Some(lsp) = lsp else {
+        let reason = "no language servers are wired for this run";
+        return builder
+            .unavailable("lsp", reason)
+            .unavailable("lsp_rename", reason);
+    };
+    let builder = builder.add(Lsp::new(lsp.clone()));
+    match &lsp.committer {
+        Some(committer) => builder.add(LspRename::new(lsp.clone(), Arc::clone(committer))),
+        None => builder.unavailable("lsp_rename", "no commit is wired for this run"),
     }
 }

@@ -1,5 +1,6 @@
 //! The one test binary: each module holds one tool or one concern.
 
+mod after_write;
 mod agents;
 mod ask;
 mod child;

@@ -95,6 +95,9 @@ pub(crate) enum Command {
     /// Ask the language servers: definitions, references, hovers, symbols, diagnostics
     #[command(long_about = crate::lsp::HELP)]
     Lsp(crate::lsp::LspCommand),
+    /// Rename a symbol in every file that uses it
+    #[command(alias = "lsp_rename", long_about = crate::lsp_rename::HELP)]
+    LspRename(crate::lsp_rename::LspRename),
     /// List the tools: name, tier, what they do, and why others are not there
     Tools(Tools),
     /// Call a tool by its name with its arguments as JSON

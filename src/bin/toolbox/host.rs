@@ -3,7 +3,7 @@
 use std::env;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -16,8 +16,8 @@ use toolbox::syntax::Grammars;
 use toolbox::syntax::staging::StagingStore;
 use toolbox::tool::{Output, Tier};
 use toolbox::tools::{
-    self, AstGrep, Cards, Edits, FileResources, Questions, Resources, SyntaxResources,
-    WebResources, recovery_note,
+    self, AstGrep, Cards, DiagnosticsOnWrite, Edits, FileResources, LspResources, Questions,
+    Resources, SyntaxResources, WebResources, recovery_note,
 };
 use toolbox::workspace::{Workspace, enclosing_checkout};
 
@@ -54,6 +54,8 @@ pub(crate) struct Host {
     conversation: String,
     /// Whether one run serves many calls.
     in_session: bool,
+    /// The language servers: the tools and what watches the writes share them.
+    lsp: OnceLock<LspResources>,
 }
 
 impl Host {
@@ -99,6 +101,7 @@ impl Host {
             question_timeout: config.sections.ask.timeout,
             config,
             in_session: false,
+            lsp: OnceLock::new(),
         })
     }
 
@@ -166,12 +169,25 @@ impl Host {
             questions: Some(self.questions()),
             conversation: Some(self.conversation.clone()),
             files: Some(files),
-            lsp: Some(lsp::resources(
-                &self.workspace,
-                wire::lsp(&self.config.sections.lsp),
-            )),
+            lsp: Some(self.lsp().clone()),
         });
         (registry, ledger)
+    }
+
+    /// Returns the language servers of this workspace; none is started.
+    fn lsp(&self) -> &LspResources {
+        self.lsp.get_or_init(|| {
+            let resources = lsp::resources(&self.workspace, wire::lsp(&self.config.sections.lsp));
+            match &self.resources.edits {
+                Some(edits) => resources.with_rename(Arc::clone(&edits.committer)),
+                None => resources,
+            }
+        })
+    }
+
+    /// Returns what tells a run which diagnostics its writes brought (R30).
+    pub(crate) fn diagnostics_on_write(&self) -> Arc<DiagnosticsOnWrite> {
+        Arc::new(DiagnosticsOnWrite::new(self.lsp().supervisor.clone()))
     }
 
     /// Returns the configuration of this workspace; it was read once.

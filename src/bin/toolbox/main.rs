@@ -18,6 +18,7 @@ mod help;
 mod host;
 mod inspect;
 mod lsp;
+mod lsp_rename;
 mod output;
 mod paint;
 mod progress;
@@ -54,6 +55,7 @@ fn main() -> ExitCode {
         Command::Edit(args) => files::edit(&console, &cli.global, args),
         Command::ApplyPatch(args) => files::apply_patch(&console, &cli.global, args),
         Command::Lsp(args) => lsp::lsp(&console, &cli.global, args),
+        Command::LspRename(args) => lsp_rename::lsp_rename(&console, &cli.global, args),
         Command::Tools(args) => inspect::tools(&console, &cli.global, args),
         Command::Call(args) => call::call(&console, &cli.global, args),
         Command::WebFetch(args) => web::fetch(&console, &cli.global, args),

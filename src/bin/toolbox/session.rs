@@ -182,7 +182,9 @@ pub(crate) fn start(host: Host, options: &RunOptions) -> Arc<Session> {
         registry = registry.limit(Tier::Read);
     }
     let policy = host.policy(options.approve);
-    let run = Run::builder(registry).observer(ledger);
+    let run = Run::builder(registry)
+        .observer(ledger)
+        .after_write(host.diagnostics_on_write());
     Session::start(run, policy, callers)
 }
 

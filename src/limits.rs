@@ -95,3 +95,26 @@ pub const CHANGES_SHOWN: usize = 200;
 
 /// Syntax errors of one file whose places are kept.
 pub const ERRORS_NOTED: usize = 1_000;
+
+// Finding files and text, shell commands, delivered artifacts.
+
+/// Files that one answer of `Glob` lists, where the caller names no other number (R146).
+pub const GLOB_FILES: usize = 100;
+
+/// Files or matches that one answer of `Grep` lists, where the caller names no other number (R147).
+pub const GREP_RESULTS: usize = 100;
+
+/// Lines before and after a match that `Grep` shows at most.
+pub const GREP_CONTEXT_LINES: usize = 50;
+
+/// Characters of one line that `Grep` shows: minified sources have lines of megabytes.
+pub const GREP_LINE_CHARS: usize = 400;
+
+/// Memory that one line, and with `multiline` one file, may take while it is searched, in bytes.
+pub const GREP_HEAP_BYTES: usize = 128 << 20;
+
+/// Longest pattern of a text search or glob, in bytes.
+pub const FIND_PATTERN_BYTES: usize = 16_384;
+
+/// Files that an empty answer looks at to say what the rules left out.
+pub const CENSUS_FILES: usize = 50_000;

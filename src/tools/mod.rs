@@ -6,11 +6,17 @@
 
 mod ast_edit;
 mod ast_grep;
+mod finding;
+mod glob;
+mod grep;
 mod resolve;
 mod syntax;
 
 pub use ast_edit::AstEdit;
 pub use ast_grep::AstGrep;
+pub use finding::FindingResources;
+pub use glob::Glob;
+pub use grep::Grep;
 pub use resolve::{Resolve, recovery_note};
 pub use syntax::{Edits, SyntaxResources};
 
@@ -22,6 +28,8 @@ pub struct Resources {
     /// Grammars and the files to search: `ast_grep`, and with a place for staged edits `ast_edit` and
     /// `resolve`.
     pub syntax: Option<SyntaxResources>,
+    /// The files to list and to search as text: `Glob` and `Grep`.
+    pub finding: Option<FindingResources>,
 }
 
 /// Makes the registry of a run: every tool whose resource is there, and why the others are not.
@@ -29,6 +37,7 @@ pub struct Resources {
 /// Call it once per run: tools of one registry share what belongs to the run, such as its staged edits.
 pub fn connect(resources: &Resources) -> Registry {
     let builder = connect_syntax(Registry::builder(), resources.syntax.as_ref());
+    let builder = connect_finding(builder, resources.finding.as_ref());
     builder
         .build()
         .expect("the built-in tools have distinct names and closed arguments")
@@ -52,6 +61,21 @@ fn connect_syntax(builder: Builder, syntax: Option<&SyntaxResources>) -> Builder
             builder
                 .unavailable("ast_edit", reason)
                 .unavailable("resolve", reason)
+        }
+    }
+}
+
+fn connect_finding(builder: Builder, finding: Option<&FindingResources>) -> Builder {
+    let builder = builder.alias("glob", "Glob").alias("grep", "Grep");
+    match finding {
+        Some(finding) => builder
+            .add(Glob::new(finding.clone()))
+            .add(Grep::new(finding.clone())),
+        None => {
+            let reason = "no workspace is wired for this run";
+            builder
+                .unavailable("Glob", reason)
+                .unavailable("Grep", reason)
         }
     }
 }

@@ -4,6 +4,7 @@
 //! test sees what another staged.
 
 mod edits;
+mod finding;
 mod inspect;
 mod paths;
 mod search;

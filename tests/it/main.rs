@@ -21,5 +21,6 @@ mod syntax_cases;
 mod syntax_partial;
 mod syntax_samples;
 mod tidy;
+mod tools_host;
 mod tools_syntax;
 mod workspace;

@@ -69,6 +69,10 @@ pub(crate) enum Command {
     /// Show a staged rewrite, apply it to all its files or to none, or drop it
     #[command(long_about = help::RESOLVE)]
     Resolve(Resolve),
+    /// List files by a glob, the newest first
+    Glob(crate::glob::GlobFlags),
+    /// Search the contents of files
+    Grep(crate::grep::GrepFlags),
     /// List the tools: name, tier, what they do, and why others are not there
     Tools(Tools),
     /// Call a tool by its name with its arguments as JSON

@@ -11,7 +11,9 @@ use toolbox::run::{CallOptions, Run};
 use toolbox::syntax::Grammars;
 use toolbox::syntax::staging::StagingStore;
 use toolbox::tool::{Output, Tier};
-use toolbox::tools::{self, AstGrep, Edits, Resources, SyntaxResources, recovery_note};
+use toolbox::tools::{
+    self, AstGrep, Edits, FindingResources, Resources, SyntaxResources, recovery_note,
+};
 use toolbox::workspace::{Workspace, enclosing_checkout};
 
 use crate::args::Global;
@@ -71,6 +73,7 @@ impl Host {
     pub(crate) fn registry(&self) -> Registry {
         tools::connect(&Resources {
             syntax: Some(self.resources.clone()),
+            finding: Some(FindingResources::new(self.workspace.clone())),
         })
     }
 

@@ -10,6 +10,8 @@ mod args;
 mod background;
 mod call;
 mod edits;
+mod glob;
+mod grep;
 mod help;
 mod host;
 mod inspect;
@@ -40,6 +42,8 @@ fn main() -> ExitCode {
         Command::AstGrep(args) => search::ast_grep(&console, &cli.global, args),
         Command::AstEdit(args) => edits::ast_edit(&console, &cli.global, args),
         Command::Resolve(args) => staged::resolve(&console, &cli.global, args),
+        Command::Glob(args) => glob::glob(&console, &cli.global, args),
+        Command::Grep(args) => grep::grep(&console, &cli.global, args),
         Command::Tools(args) => inspect::tools(&console, &cli.global, args),
         Command::Call(args) => call::call(&console, &cli.global, args),
         Command::Completions { shell } => inspect::completions(&console, shell),

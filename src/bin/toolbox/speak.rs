@@ -32,6 +32,11 @@ const WORDS: &[(&str, &str)] = &[
          with `-C DIR`",
     ),
     ("leave path out", "leave PATH out"),
+    ("pass no_ignore", "add `--no-ignore`"),
+    ("pass hidden", "add `--hidden`"),
+    ("pass multiline", "add `--multiline`"),
+    ("pass fixed", "add `-F`"),
+    ("pass glob", "add `-g`"),
     ("run ast_edit", "run `toolbox ast-edit`"),
 ];
 

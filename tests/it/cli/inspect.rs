@@ -12,26 +12,38 @@ fn tools_lists_the_surfaces() {
             .map(|row| row["name"].as_str().expect("a name").to_owned())
             .collect()
     };
+    let row = |data: &Value, name: &str| -> Value {
+        let rows = data["tools"].as_array().expect("a list");
+        let row = rows.iter().find(|row| row["name"] == name);
+        row.cloned().unwrap_or_default()
+    };
     let all = checkout.json(&["tools"], 0);
-    assert_eq!(names(&all, "tools"), ["ast_edit", "ast_grep", "resolve"]);
-    assert_eq!(all["unavailable"], json!([]));
-    assert_eq!(all["tools"][0]["tier"], "write");
-    assert!(all["tools"][0]["schema"].is_null(), "only on request");
+    for name in ["ast_edit", "ast_grep", "resolve"] {
+        assert!(names(&all, "tools").contains(&name.to_owned()), "{name}");
+    }
+    assert_eq!(row(&all, "ast_edit")["tier"], "write");
+    assert!(row(&all, "ast_edit")["schema"].is_null(), "only on request");
     let plan = checkout.json(&["tools", "--surface", "plan"], 0);
-    assert_eq!(names(&plan, "tools"), ["ast_grep"]);
-    assert_eq!(names(&plan, "unavailable"), ["ast_edit", "resolve"]);
+    assert!(names(&plan, "tools").contains(&"ast_grep".to_owned()));
+    for name in ["ast_edit", "resolve"] {
+        assert!(
+            names(&plan, "unavailable").contains(&name.to_owned()),
+            "{name}"
+        );
+    }
     let schema = checkout.json(&["tools", "--schema"], 0);
-    assert_eq!(schema["tools"][1]["schema"]["required"], json!(["pattern"]));
+    assert_eq!(
+        row(&schema, "ast_grep")["schema"]["required"],
+        json!(["pattern"])
+    );
     checkout
         .toolbox(&["tools", "--surface", "plan"])
         .assert()
         .code(0)
         .stdout(
-            starts_with("ast_edit   -      not registered: its tier write")
-                .not()
-                .and(contains(
-                    "ast_grep   read   Finds code by its shape, not by its text\n",
-                )),
+            contains("\nast_edit   -      not registered: its tier write").and(contains(
+                "ast_grep   read   Finds code by its shape, not by its text\n",
+            )),
         );
     checkout
         .toolbox(&["tools"])

@@ -118,3 +118,31 @@ pub const FIND_PATTERN_BYTES: usize = 16_384;
 
 /// Files that an empty answer looks at to say what the rules left out.
 pub const CENSUS_FILES: usize = 50_000;
+
+/// How long a shell command may take, where the caller names no other time (R142).
+pub const BASH_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// The longest time that a caller may name for a shell command (R142).
+pub const BASH_MAX_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// How long the processes of a shell command have after SIGTERM.
+pub const BASH_GRACE: Duration = Duration::from_secs(2);
+
+/// How long processes that a shell left behind have to end before they count as running in the background.
+pub const BASH_LINGER: Duration = Duration::from_millis(150);
+
+/// Characters of a command's output that an answer holds: half of it from the start, half from the end
+/// (R142).
+pub const BASH_OUTPUT_CHARS: usize = 30_000;
+
+/// Bytes of output that the file of one command takes; what comes later is read and dropped.
+pub const BASH_FILE_BYTES: u64 = 1 << 30;
+
+/// How long files of output are kept.
+pub const BASH_FILE_LIFETIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// Longest command, in bytes: the system takes no argument over 128 KiB.
+pub const BASH_COMMAND_BYTES: usize = 100_000;
+
+/// Commands that run in the background of one run at once.
+pub const BASH_JOBS: usize = 50;

@@ -6,6 +6,7 @@
 
 mod ast_edit;
 mod ast_grep;
+mod bash;
 mod finding;
 mod glob;
 mod grep;
@@ -14,6 +15,7 @@ mod syntax;
 
 pub use ast_edit::AstEdit;
 pub use ast_grep::AstGrep;
+pub use bash::{Bash, ShellResources};
 pub use finding::FindingResources;
 pub use glob::Glob;
 pub use grep::Grep;
@@ -30,6 +32,8 @@ pub struct Resources {
     pub syntax: Option<SyntaxResources>,
     /// The files to list and to search as text: `Glob` and `Grep`.
     pub finding: Option<FindingResources>,
+    /// A shell and where it may start processes: `Bash`.
+    pub shell: Option<ShellResources>,
 }
 
 /// Makes the registry of a run: every tool whose resource is there, and why the others are not.
@@ -38,6 +42,7 @@ pub struct Resources {
 pub fn connect(resources: &Resources) -> Registry {
     let builder = connect_syntax(Registry::builder(), resources.syntax.as_ref());
     let builder = connect_finding(builder, resources.finding.as_ref());
+    let builder = connect_shell(builder, resources.shell.as_ref());
     builder
         .build()
         .expect("the built-in tools have distinct names and closed arguments")
@@ -77,5 +82,13 @@ fn connect_finding(builder: Builder, finding: Option<&FindingResources>) -> Buil
                 .unavailable("Glob", reason)
                 .unavailable("Grep", reason)
         }
+    }
+}
+
+fn connect_shell(builder: Builder, shell: Option<&ShellResources>) -> Builder {
+    let builder = builder.alias("bash", "Bash");
+    match shell {
+        Some(shell) => builder.add(Bash::new(shell)),
+        None => builder.unavailable("Bash", "no shell is wired for this run"),
     }
 }

@@ -1,5 +1,6 @@
 //! `Glob`, `Grep`, `Bash` and `DeliverArtifacts` as a host calls them: through the gate of a run.
 
+mod bash;
 mod glob;
 mod grep;
 
@@ -7,10 +8,12 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
+use toolbox::child::{Env, Processes, Watch};
 use toolbox::registry::Registry;
 use toolbox::run::{AutoApprove, CallOptions, Run};
+use toolbox::shell::ShellOptions;
 use toolbox::tool::{ErrorKind, Output, Tier, ToolError};
-use toolbox::tools::{FindingResources, Resources, connect};
+use toolbox::tools::{FindingResources, Resources, ShellResources, connect};
 use toolbox::workspace::Workspace;
 
 use crate::files_support::Place;
@@ -31,7 +34,11 @@ impl Bench {
     }
 
     fn over(place: Place) -> Self {
-        let run = Run::builder(registry(&place))
+        Self::with_shell(place, "bash")
+    }
+
+    fn with_shell(place: Place, shell: &str) -> Self {
+        let run = Run::builder(registry(&place, shell))
             .approver(AutoApprove::up_to(Tier::Exec))
             .build();
         Self { place, run }
@@ -63,10 +70,18 @@ impl Bench {
     }
 }
 
-fn registry(place: &Place) -> Registry {
+fn registry(place: &Place, shell: &str) -> Registry {
     let workspace = Workspace::open(&place.work()).expect("the folder exists");
+    let env = Env::new().with("PATH", "/usr/local/bin:/usr/bin:/bin");
+    let mut options = ShellOptions::new(shell.into(), env);
+    options.output_dir = Some(place.state().join("output"));
     connect(&Resources {
-        finding: Some(FindingResources::new(workspace)),
+        finding: Some(FindingResources::new(workspace.clone())),
+        shell: Some(ShellResources {
+            processes: Processes::new(Watch::Shell),
+            workspace,
+            options,
+        }),
         ..Resources::default()
     })
 }
@@ -80,10 +95,11 @@ fn strings(list: &Value) -> Vec<&str> {
 #[test]
 fn tools_exist_only_with_their_resource() {
     let place = Place::new();
-    let registry = registry(&place);
+    let registry = registry(&place, "bash");
     for (name, alias, tier, parallel) in [
         ("Glob", "glob", Tier::Read, true),
         ("Grep", "grep", Tier::Read, true),
+        ("Bash", "bash", Tier::Exec, true),
     ] {
         let spec = registry.get(name).expect("it is registered");
         assert_eq!((spec.tier, spec.parallel_safe), (tier, parallel), "{name}");

@@ -69,6 +69,8 @@ pub(crate) enum Command {
     /// Show a staged rewrite, apply it to all its files or to none, or drop it
     #[command(long_about = help::RESOLVE)]
     Resolve(Resolve),
+    /// Run a shell command
+    Bash(crate::bash::BashFlags),
     /// List files by a glob, the newest first
     Glob(crate::glob::GlobFlags),
     /// Search the contents of files

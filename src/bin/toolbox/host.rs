@@ -17,6 +17,7 @@ use toolbox::tools::{
 use toolbox::workspace::{Workspace, enclosing_checkout};
 
 use crate::args::Global;
+use crate::bash;
 use crate::output::{Console, Ending, Step};
 
 /// Letters of a content hash that name a state folder: short, because a socket's path has little room.
@@ -74,6 +75,7 @@ impl Host {
         tools::connect(&Resources {
             syntax: Some(self.resources.clone()),
             finding: Some(FindingResources::new(self.workspace.clone())),
+            shell: Some(bash::resources(&self.workspace)),
         })
     }
 
@@ -172,7 +174,7 @@ impl Host {
 }
 
 /// The state folder of a workspace, by its canonical path; none when there is no home to put it in.
-fn state_dir(root: &Path) -> Option<PathBuf> {
+pub(crate) fn state_dir(root: &Path) -> Option<PathBuf> {
     let absolute = |name: &str| {
         env::var_os(name)
             .map(PathBuf::from)

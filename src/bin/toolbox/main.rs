@@ -6,8 +6,8 @@
 
 mod allocator;
 mod args;
-#[expect(dead_code, reason = "the commands of stateful tools call it")]
 mod background;
+mod bash;
 mod call;
 mod edits;
 mod glob;
@@ -42,6 +42,7 @@ fn main() -> ExitCode {
         Command::AstGrep(args) => search::ast_grep(&console, &cli.global, args),
         Command::AstEdit(args) => edits::ast_edit(&console, &cli.global, args),
         Command::Resolve(args) => staged::resolve(&console, &cli.global, args),
+        Command::Bash(args) => bash::bash(&console, &cli.global, args),
         Command::Glob(args) => glob::glob(&console, &cli.global, args),
         Command::Grep(args) => grep::grep(&console, &cli.global, args),
         Command::Tools(args) => inspect::tools(&console, &cli.global, args),

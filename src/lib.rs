@@ -66,7 +66,7 @@
 //! | floor | modules |
 //! | --- | --- |
 //! | 0, ground | [`limits`] every product number · [`cancel`] the token that stops · [`workspace`] root, path guard, display paths · [`text`] lines and columns · [`diff`] unified previews · [`walk`] files by ignore rules · [`files`] the commit: hashes, journal, all or nothing · [`child`] processes that end with their host · [`wire`] frames and replies of protocols |
-//! | 1, engines | [`syntax`] grammars, patterns, matching, search, rewriting, staging · [`ask`] cards and who answers them · [`finding`] files by name, lines by text · [`shell`] commands and what they leave running |
+//! | 1, engines | [`syntax`] grammars, patterns, matching, search, rewriting, staging · [`ask`] cards and who answers them · [`finding`] files by name, lines by text · [`shell`] commands and what they leave running · [`artifacts`] results handed over |
 //! | 2, contract | [`tool`] what a tool is · [`registry`] the tools of a surface · [`run`] the gate |
 //! | 3, tools | [`tools`] one file per tool, `Resources`, `connect` |
 //! | 4, command | `src/bin/toolbox`: arguments, environment, terminal |
@@ -109,6 +109,7 @@
 //!
 //! `tests/it/tidy.rs` reads the sources and holds the walls that can be read off them.
 
+pub mod artifacts;
 pub mod ask;
 pub mod cancel;
 pub mod child;

@@ -146,3 +146,10 @@ pub const BASH_COMMAND_BYTES: usize = 100_000;
 
 /// Commands that run in the background of one run at once.
 pub const BASH_JOBS: usize = 50;
+
+/// Files that one delivery takes (R150).
+pub const ARTIFACT_FILES: usize = 100;
+
+/// Bytes that the files of one delivery have together: they are in memory until all are known to be there
+/// (R150).
+pub const ARTIFACT_BYTES: u64 = 100 << 20;

@@ -7,6 +7,7 @@
 mod ast_edit;
 mod ast_grep;
 mod bash;
+mod deliver_artifacts;
 mod finding;
 mod glob;
 mod grep;
@@ -16,6 +17,7 @@ mod syntax;
 pub use ast_edit::AstEdit;
 pub use ast_grep::AstGrep;
 pub use bash::{Bash, ShellResources};
+pub use deliver_artifacts::{ArtifactsResources, DeliverArtifacts, OnDelivery};
 pub use finding::FindingResources;
 pub use glob::Glob;
 pub use grep::Grep;
@@ -34,6 +36,8 @@ pub struct Resources {
     pub finding: Option<FindingResources>,
     /// A shell and where it may start processes: `Bash`.
     pub shell: Option<ShellResources>,
+    /// The folder of delivered files: `DeliverArtifacts`.
+    pub artifacts: Option<ArtifactsResources>,
 }
 
 /// Makes the registry of a run: every tool whose resource is there, and why the others are not.
@@ -43,6 +47,7 @@ pub fn connect(resources: &Resources) -> Registry {
     let builder = connect_syntax(Registry::builder(), resources.syntax.as_ref());
     let builder = connect_finding(builder, resources.finding.as_ref());
     let builder = connect_shell(builder, resources.shell.as_ref());
+    let builder = connect_artifacts(builder, resources.artifacts.as_ref());
     builder
         .build()
         .expect("the built-in tools have distinct names and closed arguments")
@@ -90,5 +95,15 @@ fn connect_shell(builder: Builder, shell: Option<&ShellResources>) -> Builder {
     match shell {
         Some(shell) => builder.add(Bash::new(shell)),
         None => builder.unavailable("Bash", "no shell is wired for this run"),
+    }
+}
+
+fn connect_artifacts(builder: Builder, artifacts: Option<&ArtifactsResources>) -> Builder {
+    match artifacts {
+        Some(artifacts) => builder.add(DeliverArtifacts::new(artifacts.clone())),
+        None => builder.unavailable(
+            "DeliverArtifacts",
+            "no folder for delivered files is wired for this run",
+        ),
     }
 }

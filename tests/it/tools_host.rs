@@ -1,5 +1,6 @@
 //! `Glob`, `Grep`, `Bash` and `DeliverArtifacts` as a host calls them: through the gate of a run.
 
+mod artifacts;
 mod bash;
 mod glob;
 mod grep;
@@ -13,7 +14,7 @@ use toolbox::registry::Registry;
 use toolbox::run::{AutoApprove, CallOptions, Run};
 use toolbox::shell::ShellOptions;
 use toolbox::tool::{ErrorKind, Output, Tier, ToolError};
-use toolbox::tools::{FindingResources, Resources, ShellResources, connect};
+use toolbox::tools::{ArtifactsResources, FindingResources, Resources, ShellResources, connect};
 use toolbox::workspace::Workspace;
 
 use crate::files_support::Place;
@@ -75,6 +76,9 @@ fn registry(place: &Place, shell: &str) -> Registry {
     let env = Env::new().with("PATH", "/usr/local/bin:/usr/bin:/bin");
     let mut options = ShellOptions::new(shell.into(), env);
     options.output_dir = Some(place.state().join("output"));
+    let folder = place.state().join("artifacts");
+    let artifacts =
+        ArtifactsResources::new(workspace.clone(), folder, place.state().join("journal"));
     connect(&Resources {
         finding: Some(FindingResources::new(workspace.clone())),
         shell: Some(ShellResources {
@@ -82,6 +86,7 @@ fn registry(place: &Place, shell: &str) -> Registry {
             workspace,
             options,
         }),
+        artifacts: Some(artifacts),
         ..Resources::default()
     })
 }
@@ -100,6 +105,7 @@ fn tools_exist_only_with_their_resource() {
         ("Glob", "glob", Tier::Read, true),
         ("Grep", "grep", Tier::Read, true),
         ("Bash", "bash", Tier::Exec, true),
+        ("DeliverArtifacts", "DeliverArtifacts", Tier::Write, false),
     ] {
         let spec = registry.get(name).expect("it is registered");
         assert_eq!((spec.tier, spec.parallel_safe), (tier, parallel), "{name}");

@@ -69,6 +69,8 @@ pub(crate) enum Command {
     /// Show a staged rewrite, apply it to all its files or to none, or drop it
     #[command(long_about = help::RESOLVE)]
     Resolve(Resolve),
+    /// Hand finished files over: copies and a manifest in the artifacts folder
+    DeliverArtifacts(crate::deliver_artifacts::DeliverArtifactsFlags),
     /// Run a shell command
     Bash(crate::bash::BashFlags),
     /// List files by a glob, the newest first

@@ -18,6 +18,7 @@ use toolbox::workspace::{Workspace, enclosing_checkout};
 
 use crate::args::Global;
 use crate::bash;
+use crate::deliver_artifacts;
 use crate::output::{Console, Ending, Step};
 
 /// Letters of a content hash that name a state folder: short, because a socket's path has little room.
@@ -76,6 +77,7 @@ impl Host {
             syntax: Some(self.resources.clone()),
             finding: Some(FindingResources::new(self.workspace.clone())),
             shell: Some(bash::resources(&self.workspace)),
+            artifacts: deliver_artifacts::resources(&self.workspace),
         })
     }
 

@@ -9,6 +9,7 @@ mod args;
 mod background;
 mod bash;
 mod call;
+mod deliver_artifacts;
 mod edits;
 mod glob;
 mod grep;
@@ -43,6 +44,9 @@ fn main() -> ExitCode {
         Command::AstEdit(args) => edits::ast_edit(&console, &cli.global, args),
         Command::Resolve(args) => staged::resolve(&console, &cli.global, args),
         Command::Bash(args) => bash::bash(&console, &cli.global, args),
+        Command::DeliverArtifacts(args) => {
+            deliver_artifacts::deliver_artifacts(&console, &cli.global, args)
+        }
         Command::Glob(args) => glob::glob(&console, &cli.global, args),
         Command::Grep(args) => grep::grep(&console, &cli.global, args),
         Command::Tools(args) => inspect::tools(&console, &cli.global, args),

@@ -142,7 +142,6 @@ impl Host {
             conversation: Some(CONVERSATION.to_owned()),
             files: Some(self.files()),
             lsp: Some(lsp::resources(&self.workspace)),
-            ..Resources::default()
         })
     }
 

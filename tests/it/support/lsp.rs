@@ -101,11 +101,14 @@ impl Project {
         let options = change(&work, options);
         let processes = Processes::new(Watch::Shell);
         let workspace = Workspace::open(&work).expect("it exists");
-        let supervisor = Supervisor::new(workspace, processes.clone(), environment(&home), options);
+        let env = surround(&work, environment(&home));
+        let supervisor = Supervisor::new(workspace, processes.clone(), env, options);
+        let run = Run::builder(connect(&resources(&supervisor))).build();
         Self {
             temp,
             processes,
             supervisor,
+            run,
         }
     }
 

@@ -315,3 +315,60 @@ pub const WRITE_SHOWN: usize = 30;
 
 /// How long a language server may take to work out a rename.
 pub const RENAME_TIME: Duration = Duration::from_secs(60);
+// Finding files and text, shell commands, delivered artifacts.
+
+/// Files that one answer of `Glob` lists, where the caller names no other number (R146).
+pub const GLOB_FILES: usize = 100;
+
+/// Files or matches that one answer of `Grep` lists, where the caller names no other number (R147).
+pub const GREP_RESULTS: usize = 100;
+
+/// Lines before and after a match that `Grep` shows at most.
+pub const GREP_CONTEXT_LINES: usize = 50;
+
+/// Characters of one line that `Grep` shows: minified sources have lines of megabytes.
+pub const GREP_LINE_CHARS: usize = 400;
+
+/// Memory that one line, and with `multiline` one file, may take while it is searched, in bytes.
+pub const GREP_HEAP_BYTES: usize = 128 << 20;
+
+/// Longest pattern of a text search or glob, in bytes.
+pub const FIND_PATTERN_BYTES: usize = 16_384;
+
+/// Files that an empty answer looks at to say what the rules left out.
+pub const CENSUS_FILES: usize = 50_000;
+
+/// How long a shell command may take, where the caller names no other time (R142).
+pub const BASH_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// The longest time that a caller may name for a shell command (R142).
+pub const BASH_MAX_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// How long the processes of a shell command have after SIGTERM.
+pub const BASH_GRACE: Duration = Duration::from_secs(2);
+
+/// How long processes that a shell left behind have to end before they count as running in the background.
+pub const BASH_LINGER: Duration = Duration::from_millis(150);
+
+/// Characters of a command's output that an answer holds: half of it from the start, half from the end
+/// (R142).
+pub const BASH_OUTPUT_CHARS: usize = 30_000;
+
+/// Bytes of output that the file of one command takes; what comes later is read and dropped.
+pub const BASH_FILE_BYTES: u64 = 1 << 30;
+
+/// How long files of output are kept.
+pub const BASH_FILE_LIFETIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// Longest command, in bytes: the system takes no argument over 128 KiB.
+pub const BASH_COMMAND_BYTES: usize = 100_000;
+
+/// Commands that run in the background of one run at once.
+pub const BASH_JOBS: usize = 50;
+
+/// Files that one delivery takes (R150).
+pub const ARTIFACT_FILES: usize = 100;
+
+/// Bytes that the files of one delivery have together: they are in memory until all are known to be there
+/// (R150).
+pub const ARTIFACT_BYTES: u64 = 100 << 20;

@@ -30,6 +30,7 @@ mod syntax_partial;
 mod syntax_samples;
 mod tidy;
 mod tools_files;
+mod tools_host;
 mod tools_syntax;
 mod toolset;
 mod web;

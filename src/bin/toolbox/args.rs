@@ -80,6 +80,14 @@ pub(crate) enum Command {
     /// Show a staged rewrite, apply it to all its files or to none, or drop it
     #[command(long_about = help::RESOLVE)]
     Resolve(Resolve),
+    /// Hand finished files over: copies and a manifest in the artifacts folder
+    DeliverArtifacts(crate::deliver_artifacts::DeliverArtifactsFlags),
+    /// Run a shell command
+    Bash(crate::bash::BashFlags),
+    /// List files by a glob, the newest first
+    Glob(crate::glob::GlobFlags),
+    /// Search the contents of files
+    Grep(crate::grep::GrepFlags),
     /// Ask whoever sits at the terminal a question, on a numbered card
     #[command(alias = "ask_user", long_about = ask::HELP)]
     AskUser(ask::AskUser),

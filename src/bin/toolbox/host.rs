@@ -16,14 +16,16 @@ use toolbox::syntax::Grammars;
 use toolbox::syntax::staging::StagingStore;
 use toolbox::tool::{Output, Tier};
 use toolbox::tools::{
-    self, AstGrep, Cards, DiagnosticsOnWrite, Edits, FileResources, LspResources, Questions,
-    Resources, SyntaxResources, WebResources, recovery_note,
+    self, AstGrep, Cards, DiagnosticsOnWrite, Edits, FileResources, FindingResources, LspResources,
+    Questions, Resources, SyntaxResources, WebResources, recovery_note,
 };
 use toolbox::workspace::{Workspace, enclosing_checkout};
 
 use crate::args::Global;
+use crate::bash;
 use crate::cards;
 use crate::config::{self, Config, Sources, wire};
+use crate::deliver_artifacts;
 use crate::lsp;
 use crate::output::{Console, Ending, Step};
 use crate::progress::Progress;
@@ -166,6 +168,9 @@ impl Host {
         let registry = tools::connect(&Resources {
             syntax: Some(self.resources.clone()),
             web: Some(self.web.clone()),
+            finding: Some(FindingResources::new(self.workspace.clone())),
+            shell: Some(bash::resources(&self.workspace)),
+            artifacts: deliver_artifacts::resources(&self.workspace),
             questions: Some(self.questions()),
             conversation: Some(self.conversation.clone()),
             files: Some(files),
@@ -357,7 +362,7 @@ fn load_config(
 }
 
 /// The state folder of a workspace, by its canonical path.
-fn state_dir(root: &Path) -> Option<PathBuf> {
+pub(crate) fn state_dir(root: &Path) -> Option<PathBuf> {
     let mut name = ContentHash::of(root.as_os_str().as_encoded_bytes()).to_string();
     name.truncate(STATE_NAME_LETTERS);
     Some(state_base()?.join(name))

@@ -9,11 +9,15 @@ mod allocator;
 mod args;
 mod ask;
 mod background;
+mod bash;
 mod call;
 mod cards;
 mod config;
+mod deliver_artifacts;
 mod edits;
 mod files;
+mod glob;
+mod grep;
 mod help;
 mod host;
 mod inspect;
@@ -49,6 +53,12 @@ fn main() -> ExitCode {
         Command::AstGrep(args) => search::ast_grep(&console, &cli.global, args),
         Command::AstEdit(args) => edits::ast_edit(&console, &cli.global, args),
         Command::Resolve(args) => staged::resolve(&console, &cli.global, args),
+        Command::Bash(args) => bash::bash(&console, &cli.global, args),
+        Command::DeliverArtifacts(args) => {
+            deliver_artifacts::deliver_artifacts(&console, &cli.global, args)
+        }
+        Command::Glob(args) => glob::glob(&console, &cli.global, args),
+        Command::Grep(args) => grep::grep(&console, &cli.global, args),
         Command::AskUser(args) => ask::ask_user(&console, &cli.global, args),
         Command::Read(args) => files::read(&console, &cli.global, args),
         Command::Write(args) => files::write(&console, &cli.global, args),

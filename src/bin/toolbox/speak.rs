@@ -35,6 +35,11 @@ const WORDS: &[(&str, &str)] = &[
     ("pass offset ", "add --offset "),
     ("pass line_chars to see", "add --line-chars N to see"),
     ("pass raw true to see", "add --raw to see"),
+    ("pass no_ignore", "add `--no-ignore`"),
+    ("pass hidden", "add `--hidden`"),
+    ("pass multiline", "add `--multiline`"),
+    ("pass fixed", "add `-F`"),
+    ("pass glob", "add `-g`"),
     ("or set replace_all", "or add `--replace-all`"),
     ("run ast_edit", "run `toolbox ast-edit`"),
     (

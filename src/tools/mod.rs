@@ -6,11 +6,13 @@
 
 mod ast_edit;
 mod ast_grep;
+mod eval;
 mod resolve;
 mod syntax;
 
 pub use ast_edit::AstEdit;
 pub use ast_grep::AstGrep;
+pub use eval::{Eval, EvalResources};
 pub use resolve::{Resolve, recovery_note};
 pub use syntax::{Edits, SyntaxResources};
 
@@ -22,6 +24,8 @@ pub struct Resources {
     /// Grammars and the files to search: `ast_grep`, and with a place for staged edits `ast_edit` and
     /// `resolve`.
     pub syntax: Option<SyntaxResources>,
+    /// Interpreters: `eval`.
+    pub eval: Option<EvalResources>,
 }
 
 /// Makes the registry of a run: every tool whose resource is there, and why the others are not.
@@ -29,6 +33,7 @@ pub struct Resources {
 /// Call it once per run: tools of one registry share what belongs to the run, such as its staged edits.
 pub fn connect(resources: &Resources) -> Registry {
     let builder = connect_syntax(Registry::builder(), resources.syntax.as_ref());
+    let builder = connect_eval(builder, resources.eval.as_ref());
     builder
         .build()
         .expect("the built-in tools have distinct names and closed arguments")
@@ -53,5 +58,12 @@ fn connect_syntax(builder: Builder, syntax: Option<&SyntaxResources>) -> Builder
                 .unavailable("ast_edit", reason)
                 .unavailable("resolve", reason)
         }
+    }
+}
+
+fn connect_eval(builder: Builder, eval: Option<&EvalResources>) -> Builder {
+    match eval {
+        Some(eval) => builder.add(Eval::new(eval)),
+        None => builder.unavailable("eval", "no interpreters are wired for this run"),
     }
 }

@@ -9,6 +9,7 @@ mod files_faults;
 mod files_rivals;
 mod files_support;
 mod hostile;
+mod kernel;
 mod properties;
 mod readme;
 mod rewrite_cases;

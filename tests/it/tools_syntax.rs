@@ -86,6 +86,7 @@ fn resources(place: &Place) -> Resources {
         .with_edits(StagingStore::in_memory(), Committer::new(place.state()));
     Resources {
         syntax: Some(syntax),
+        ..Resources::default()
     }
 }
 

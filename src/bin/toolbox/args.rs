@@ -69,6 +69,9 @@ pub(crate) enum Command {
     /// Show a staged rewrite, apply it to all its files or to none, or drop it
     #[command(long_about = help::RESOLVE)]
     Resolve(Resolve),
+    /// Run a cell of Python or JavaScript in an interpreter that lives on
+    #[command(long_about = crate::eval::HELP)]
+    Eval(crate::eval::EvalCommand),
     /// List the tools: name, tier, what they do, and why others are not there
     Tools(Tools),
     /// Call a tool by its name with its arguments as JSON

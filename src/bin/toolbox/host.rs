@@ -15,6 +15,7 @@ use toolbox::tools::{self, AstGrep, Edits, Resources, SyntaxResources, recovery_
 use toolbox::workspace::{Workspace, enclosing_checkout};
 
 use crate::args::Global;
+use crate::eval;
 use crate::output::{Console, Ending, Step};
 
 /// Letters of a content hash that name a state folder: short, because a socket's path has little room.
@@ -71,6 +72,7 @@ impl Host {
     pub(crate) fn registry(&self) -> Registry {
         tools::connect(&Resources {
             syntax: Some(self.resources.clone()),
+            eval: Some(eval::resources(&self.workspace)),
         })
     }
 
@@ -169,7 +171,7 @@ impl Host {
 }
 
 /// The state folder of a workspace, by its canonical path; none when there is no home to put it in.
-fn state_dir(root: &Path) -> Option<PathBuf> {
+pub(crate) fn state_dir(root: &Path) -> Option<PathBuf> {
     let absolute = |name: &str| {
         env::var_os(name)
             .map(PathBuf::from)

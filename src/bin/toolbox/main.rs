@@ -6,10 +6,10 @@
 
 mod allocator;
 mod args;
-#[expect(dead_code, reason = "the commands of stateful tools call it")]
 mod background;
 mod call;
 mod edits;
+mod eval;
 mod help;
 mod host;
 mod inspect;
@@ -40,6 +40,7 @@ fn main() -> ExitCode {
         Command::AstGrep(args) => search::ast_grep(&console, &cli.global, args),
         Command::AstEdit(args) => edits::ast_edit(&console, &cli.global, args),
         Command::Resolve(args) => staged::resolve(&console, &cli.global, args),
+        Command::Eval(args) => eval::eval(&console, &cli.global, args),
         Command::Tools(args) => inspect::tools(&console, &cli.global, args),
         Command::Call(args) => call::call(&console, &cli.global, args),
         Command::Completions { shell } => inspect::completions(&console, shell),

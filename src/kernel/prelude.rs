@@ -1,0 +1,67 @@
+//! The halves of the protocol that run inside the interpreters, and how they get there.
+//!
+//! Nothing is installed: the interpreter reads the source of its half from the frame pipe before it does
+//! anything else, so that it works in an enclosure without a file and always fits this version.
+
+use crate::kernel::Language;
+
+/// What the interpreter is started with, and what it reads first.
+pub(crate) struct Prelude {
+    /// The arguments of the interpreter.
+    pub(crate) args: Vec<String>,
+    /// The bytes that it reads from the frame pipe.
+    pub(crate) payload: Vec<u8>,
+}
+
+/// Moves the streams: frames to descriptors 3 and 4, nothing on 0, and one raw pipe on 1 and 2, so that
+/// what is written to either keeps its order.
+pub(crate) const SHIM: &str = "exec 3<&0 4>&1 </dev/null >&2; exec \"$@\"";
+
+const PYTHON: &str = include_str!("prelude/python.py");
+const PYTHON_RICH: &str = include_str!("prelude/python_rich.py");
+const PYTHON_MAGICS: &str = include_str!("prelude/python_magics.py");
+
+const BOOT_PYTHON: &str = "\
+import sys
+n = [p for p in sys.path if p not in ('', '.')]
+f = len(n) != len(sys.path)
+sys.path[:] = n
+import os
+def r(n):
+    b = b''
+    while len(b) < n:
+        c = os.read(3, n - len(b))
+        if not c: os._exit(71)
+        b += c
+    return b
+s = [r(int(a)) for a in sys.argv[1:]]
+exec(compile(s[0], '<kernel>', 'exec'), {'__name__': '__kernel__', \
+'__builtins__': dict(__builtins__.__dict__), 'CWD_FIRST': f, \
+'SOURCES': {'rich': s[1], 'magics': s[2]}})
+";
+
+impl Prelude {
+    pub(crate) fn of(language: Language) -> Self {
+        match language {
+            Language::Python => Self::python(),
+            Language::JavaScript => Self::javascript(),
+        }
+    }
+
+    fn python() -> Self {
+        let sources = [PYTHON, PYTHON_RICH, PYTHON_MAGICS];
+        let mut args = vec!["-c".to_owned(), BOOT_PYTHON.to_owned()];
+        args.extend(sources.iter().map(|source| source.len().to_string()));
+        Self {
+            args,
+            payload: sources.concat().into_bytes(),
+        }
+    }
+
+    fn javascript() -> Self {
+        Self {
+            args: Vec::new(),
+            payload: Vec::new(),
+        }
+    }
+}

@@ -13,6 +13,7 @@ mod prelude;
 mod process;
 mod protocol;
 mod report;
+mod script;
 mod transcript;
 
 use std::path::PathBuf;

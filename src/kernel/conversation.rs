@@ -22,10 +22,11 @@ use crate::kernel::protocol::{
     Done, DoneStatus, FromKernel, Return, ReturnImage, ReturnValue, ToKernel,
 };
 use crate::kernel::report::is_generic;
+use crate::kernel::script::Script;
 use crate::kernel::transcript::{Transcript, cap};
 use crate::kernel::{
     CallFailure, CallReply, Cell, CellError, CellHost, CellReport, CellStatus, Display,
-    KernelError, KernelOptions, StopReason,
+    KernelError, KernelOptions, Language, StopReason,
 };
 use crate::limits;
 
@@ -132,10 +133,16 @@ impl<'a> Conversation<'a> {
         self.take_late(late);
         self.kernel.n_cells += 1;
         self.cell = self.kernel.n_cells;
+        let script = match cell.language {
+            Language::Python => None,
+            Language::JavaScript => Some(Script::of(cell.code)),
+        };
         let line = ToKernel::Exec {
             id: self.cell,
             n: self.cell,
-            code: cell.code,
+            code: script.as_ref().map_or(cell.code, |script| &script.code),
+            source: script.as_ref().map(|_| cell.code),
+            echo: script.as_ref().map(|script| script.echo),
         }
         .to_line();
         self.kernel.send(&line);
@@ -229,8 +236,10 @@ impl<'a> Conversation<'a> {
             since: Instant::now(),
             killed: false,
         });
-        self.kernel
-            .send(&ToKernel::Interrupt { id: self.cell }.to_line());
+        if self.kernel.language == Language::JavaScript {
+            self.kernel
+                .send(&ToKernel::Interrupt { id: self.cell }.to_line());
+        }
         self.kernel.interrupt();
     }
 

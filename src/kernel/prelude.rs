@@ -40,6 +40,28 @@ exec(compile(s[0], '<kernel>', 'exec'), {'__name__': '__kernel__', \
 'SOURCES': {'rich': s[1], 'magics': s[2]}})
 ";
 
+const JAVASCRIPT: &str = include_str!("prelude/javascript.mjs");
+const JAVASCRIPT_HELPER: &str = include_str!("prelude/javascript_helper.mjs");
+
+const BOOT_JAVASCRIPT: &str = "\
+(() => {
+  const fs = require('node:fs');
+  const r = (n) => {
+    const b = Buffer.alloc(n);
+    for (let o = 0; o < n; ) {
+      const k = fs.readSync(3, b, o, n - o);
+      if (!k) process.exit(71);
+      o += k;
+    }
+    return b.toString();
+  };
+  const s = process.argv.slice(-2).map((a) => r(+a));
+  process.argv.length = 1;
+  require('node:vm').runInThisContext(s[0], { filename: '<kernel>' })({
+    require, dynamicImport: (n, o) => import(n, o), helperSource: s[1] });
+})();
+";
+
 impl Prelude {
     pub(crate) fn of(language: Language) -> Self {
         match language {
@@ -59,9 +81,12 @@ impl Prelude {
     }
 
     fn javascript() -> Self {
+        let sources = [JAVASCRIPT, JAVASCRIPT_HELPER];
+        let mut args = vec!["-e".to_owned(), BOOT_JAVASCRIPT.to_owned(), "--".to_owned()];
+        args.extend(sources.iter().map(|source| source.len().to_string()));
         Self {
-            args: Vec::new(),
-            payload: Vec::new(),
+            args,
+            payload: sources.concat().into_bytes(),
         }
     }
 }

@@ -72,7 +72,17 @@ pub(crate) enum DoneStatus {
 #[serde(tag = "t", rename_all = "lowercase")]
 pub(crate) enum ToKernel<'a> {
     /// Run a cell; `n` counts them for the names in tracebacks.
-    Exec { id: u64, n: u64, code: &'a str },
+    Exec {
+        id: u64,
+        n: u64,
+        code: &'a str,
+        /// The cell as it was written, where `code` is not that.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        source: Option<&'a str>,
+        /// Whether the value is shown; Python decides that itself.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        echo: Option<bool>,
+    },
     /// What became of a call.
     Ret(Return<'a>),
     /// A display or result stands in its place.

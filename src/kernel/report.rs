@@ -232,7 +232,11 @@ impl fmt::Display for CellReport {
                 &format!("[{} more displays are not shown]", self.displays_dropped),
             );
         }
-        if let Some(result) = &self.result {
+        // A repr that says nothing is left out where a richer form stands below it.
+        let rich = displays.len() > 0;
+        if let Some(result) = &self.result
+            && !(rich && is_generic(result))
+        {
             let gap = if result.contains('\n') { '\n' } else { ' ' };
             line(
                 &mut text,

@@ -75,6 +75,12 @@ impl Lab {
         self.cell(json!({"code": code, "description": "a test"}))
     }
 
+    /// Runs a cell of JavaScript.
+    #[track_caller]
+    pub(crate) fn javascript(&self, code: &str) -> Output {
+        self.cell(json!({"code": code, "description": "a test", "language": "javascript"}))
+    }
+
     #[track_caller]
     pub(crate) fn cell(&self, args: Value) -> Output {
         self.run

@@ -346,6 +346,10 @@ class ToolError(Exception):
         self.hint = hint
 
 
+# Tracebacks name it without a module of the kernel's.
+ToolError.__module__ = "builtins"
+
+
 class ToolText(str):
     """The text of a tool's result, with its `data` and `images`."""
 
@@ -593,6 +597,7 @@ class AfterImport:
 
     names = {
         "matplotlib.pyplot": "on_pyplot",
+        "threading": "on_threading",
         "IPython.display": "on_ipython_display",
         "IPython.core.display_functions": "on_ipython_display",
         "IPython.core.getipython": "on_get_ipython",
@@ -680,7 +685,7 @@ def mend_streams():
         if null != 0:
             os.dup2(null, 0)
             os.close(null)
-    for name, fd, errors in (("stdout", 1, "surrogateescape"), ("stderr", 2, "backslashreplace")):
+    for name, fd, errors in (("stdout", 1, "backslashreplace"), ("stderr", 2, "backslashreplace")):
         own = STREAMS.get(name)
         if own is None or own.closed:
             own = STREAMS[name] = stream(fd, errors)
@@ -775,11 +780,24 @@ def publish_sources():
     CELLS.clear()
 
 
-def run_code(code):
-    value = eval(code, USER)
-    S.flags |= code.co_flags & FUTURES
-    if code.co_flags & 0x80:
-        return run_coroutine(value)
+def run_parts(parts):
+    """Runs the parts of a cell; with an await in one of them all run inside the event loop."""
+    if any(code.co_flags & 0x80 for code in parts):
+        return run_coroutine(run_async(parts))
+    value = None
+    for code in parts:
+        value = eval(code, USER)
+        S.flags |= code.co_flags & FUTURES
+    return value
+
+
+async def run_async(parts):
+    value = None
+    for code in parts:
+        value = eval(code, USER)
+        if code.co_flags & 0x80:
+            value = await value
+        S.flags |= code.co_flags & FUTURES
     return value
 
 
@@ -826,21 +844,24 @@ def safe_text(value):
         return "<exception str() failed>"
 
 
-def trimmed(summary, head):
-    """Leaves the user's frames: none of the kernel, and at the top none before the first cell."""
+def trimmed(summary, brief):
+    """Leaves the user's frames: none of the kernel, and at the top none before the first cell; where the
+    cell was interrupted also none below the last, which only say how the library waits."""
     import traceback
 
     seen = set()
-    todo = [(summary, head)]
+    todo = [(summary, True)]
     while todo:
         one, head = todo.pop()
         if one is None or id(one) in seen:
             continue
         seen.add(id(one))
         frames = [frame for frame in one.stack or () if frame.filename != SOURCE]
-        if head:
-            cells = [at for at, frame in enumerate(frames) if frame.filename.startswith("<cell ")]
-            frames = frames[cells[0] :] if cells else frames
+        cells = [at for at, frame in enumerate(frames) if frame.filename.startswith("<cell ")]
+        if head and cells:
+            frames = frames[cells[0] :]
+            if brief:
+                frames = frames[: cells[-1] - cells[0] + 1]
         one.stack = traceback.StackSummary.from_list(frames)
         todo.append((one.__cause__, False))
         todo.append((one.__context__, False))
@@ -858,7 +879,7 @@ def describe(error, running):
             lines = traceback.format_exception_only(type(error), error)
         else:
             summary = traceback.TracebackException(type(error), error, error.__traceback__)
-            trimmed(summary, True)
+            trimmed(summary, isinstance(error, KeyboardInterrupt))
             lines = list(summary.format())
         text = "".join(lines).rstrip("\n")
     except BaseException:
@@ -914,9 +935,7 @@ def run_cell(frame):
             parts, shows, mute = prepare(frame["code"], name)
             running = True
             sys.setrecursionlimit(S.user_limit)
-            value = None
-            for part in parts:
-                value = run_code(part)
+            value = run_parts(parts)
             if shows and not mute:
                 echo(value)
         finally:
@@ -984,6 +1003,8 @@ def main():
         }
     )
     mend_streams()
+    if "threading" in sys.modules:
+        extra("rich").on_threading(sys.modules["threading"])
     _signal.signal(_signal.SIGINT, on_signal)
     _signal.signal(_signal.SIGUSR2, on_signal)
     if hasattr(os, "register_at_fork"):

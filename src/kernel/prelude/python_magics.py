@@ -11,6 +11,8 @@ class UsageError(Exception):
     """A magic that does not exist, or is used wrongly."""
 
 
+UsageError.__module__ = "builtins"
+
 LINE = {}
 CELL = {}
 
@@ -330,6 +332,11 @@ def note_code(code):
 
 def system(command):
     command = expand(command)
+    found = re.match(r"^\s*(?:python3?\s+-m\s+)?pip3?\s+(?=\w)", command)
+    if found:
+        # The kernel's own interpreter is meant, and its modules are to be forgotten.
+        note_code(pip_and_evict(command[found.end() :]))
+        return
     if re.match(r"^cd\s+[^;&|]+$", command.strip()):
         # In a shell of its own it would do nothing.
         LINE["cd"](command.strip()[2:].strip())
@@ -420,29 +427,37 @@ def run_inner(code, count=[0]):
     """Runs code as a cell inside a cell; gives the value of its last expression."""
     count[0] += 1
     parts, shows, mute = prepare(code, "<cell %s.%d>" % (S.cell, count[0]))
-    value = None
-    for part in parts:
-        value = run_code(part)
+    value = run_parts(parts)
     return value if shows and not mute else None
 
 
 # Line magics.
 
 
-def run_pip(arguments):
-    command = [sys.executable, "-m", "pip"] + arguments
-    if subprocess.run(
-        [sys.executable, "-c", "import pip"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ).returncode:
+PIPED = re.compile(r"\s[|;&]|&&|\s\d?>\s|\d>&\d")
+
+
+def run_pip(line):
+    """Runs pip, or uv in an environment without it, for the interpreter of the kernel."""
+    import importlib.util
+
+    arguments = shlex.split(line) if not PIPED.search(line) else line.split()
+    if arguments and arguments[0] == "uninstall" and "-y" not in arguments:
+        line = line.replace("uninstall", "uninstall -y", 1)
+    command = shlex.quote(sys.executable) + " -m pip "
+    if importlib.util.find_spec("pip") is None:
         import shutil
 
-        uv = shutil.which("uv")
-        if uv is None:
+        if shutil.which("uv") is None:
             raise UsageError("%s has no pip, and there is no uv" % sys.executable)
-        command = [uv, "pip"] + arguments[:1] + ["--python", sys.executable] + arguments[1:]
+        command = "VIRTUAL_ENV=%s uv pip " % shlex.quote(sys.prefix)
     environment = dict(os.environ, PIP_NO_INPUT="1", PIP_DISABLE_PIP_VERSION_CHECK="1")
+    if not PIPED.search(line):
+        line = " ".join(shlex.quote(word) for word in shlex.split(line))
     flush()
-    return wait_for(subprocess.Popen(command, env=environment))
+    return wait_for(
+        subprocess.Popen(command + line, shell=True, executable=shell_program(), env=environment)
+    )
 
 
 def distributions():
@@ -525,15 +540,17 @@ def evict(before, after):
         )
 
 
-@magic("pip")
-def pip(line):
-    arguments = shlex.split(line)
-    if arguments and arguments[0] == "uninstall" and "-y" not in arguments:
-        arguments.insert(1, "-y")
+def pip_and_evict(line):
     before = distributions()
-    code = run_pip(arguments)
+    code = run_pip(line)
     USER["_exit_code"] = code
     evict(before, distributions())
+    return code
+
+
+@magic("pip")
+def pip(line):
+    code = pip_and_evict(line)
     if code:
         raise RuntimeError("pip %s ended with exit code %d" % (line, code))
 

@@ -53,6 +53,24 @@ def on_pyplot(module):
     module.show = show_figures
 
 
+def on_threading(module):
+    """The interpreter's own report of a thread's error does not know the lines of cells."""
+
+    def excepthook(args):
+        if args.exc_type is SystemExit:
+            return
+        name = args.thread.name if args.thread is not None else "unknown"
+        text = "Exception in thread %s:\n%s\n" % (name, describe(args.exc_value, True))
+        stream = sys.stderr
+        try:
+            stream.write(text)
+            stream.flush()
+        except Exception:
+            pass
+
+    module.excepthook = excepthook
+
+
 def on_ipython_display(module):
     module.display = display
 

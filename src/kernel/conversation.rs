@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::cancel::Cancel;
 use crate::child::Exit;
-use crate::kernel::process::{Kernel, Late, Wake};
+use crate::kernel::process::{Kernel, Late, Wake, decode};
 use crate::kernel::protocol::{
     Done, DoneStatus, FromKernel, Return, ReturnImage, ReturnValue, ToKernel,
 };
@@ -173,9 +173,9 @@ impl<'a> Conversation<'a> {
                 self.drain();
             }
             for frame in frames {
-                if let Some(done) = self.handle(frame, scope) {
+                if let Some(end) = self.handle(frame, scope) {
                     self.abandon_calls();
-                    return Ok(End::Done(done));
+                    return Ok(end);
                 }
             }
             if seen.ended {
@@ -188,6 +188,19 @@ impl<'a> Conversation<'a> {
     fn take_late(&mut self, late: &mut Late) {
         let raw = Arc::clone(&self.kernel.raw);
         raw.drain(&mut vec![0; 1 << 16], &mut |bytes| late.push(bytes));
+        if self.kernel.is_relayed() {
+            loop {
+                let frames = self.kernel.read_frames();
+                if frames.is_empty() {
+                    break;
+                }
+                for frame in frames {
+                    if let FromKernel::Raw { data } = frame {
+                        late.push(&decode(&data));
+                    }
+                }
+            }
+        }
         if late.bytes.is_empty() {
             return;
         }
@@ -236,7 +249,7 @@ impl<'a> Conversation<'a> {
             since: Instant::now(),
             killed: false,
         });
-        if self.kernel.language == Language::JavaScript {
+        if self.kernel.language == Language::JavaScript || self.kernel.is_relayed() {
             self.kernel
                 .send(&ToKernel::Interrupt { id: self.cell }.to_line());
         }
@@ -254,17 +267,21 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    fn handle<'scope>(
-        &mut self,
-        frame: FromKernel,
-        scope: &'scope Scope<'scope, '_>,
-    ) -> Option<Done>
+    fn handle<'scope>(&mut self, frame: FromKernel, scope: &'scope Scope<'scope, '_>) -> Option<End>
     where
         'a: 'scope,
     {
         self.last = Instant::now();
         match frame {
-            FromKernel::Done(done) if done.id == self.cell => return Some(done),
+            FromKernel::Done(done) if done.id == self.cell => return Some(End::Done(done)),
+            FromKernel::Raw { data } if self.kernel.is_relayed() => {
+                self.transcript.push(&decode(&data));
+            }
+            FromKernel::Exit { code, signal } if self.kernel.is_relayed() => {
+                let exit = signal.map(Exit::Signal).or(code.map(Exit::Code));
+                return Some(End::Died(exit));
+            }
+            FromKernel::Raw { .. } | FromKernel::Exit { .. } => {}
             FromKernel::Done(_) | FromKernel::Hello { .. } => {}
             FromKernel::Display { id, cell, data } => {
                 if cell == self.cell {

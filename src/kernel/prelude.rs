@@ -62,12 +62,28 @@ const BOOT_JAVASCRIPT: &str = "\
 })();
 ";
 
+const RELAY_PYTHON: &str = include_str!("prelude/relay.py");
+const RELAY_JAVASCRIPT: &str = include_str!("prelude/relay.mjs");
+
 impl Prelude {
     pub(crate) fn of(language: Language) -> Self {
         match language {
             Language::Python => Self::python(),
             Language::JavaScript => Self::javascript(),
         }
+    }
+
+    /// The same with a relay in front, for where there is only one way in and one way out.
+    pub(crate) fn relayed(language: Language) -> Self {
+        let mut prelude = Self::of(language);
+        let relay: &[&str] = match language {
+            Language::Python => &["-c", RELAY_PYTHON],
+            Language::JavaScript => &["-e", RELAY_JAVASCRIPT, "--"],
+        };
+        prelude
+            .args
+            .splice(0..0, relay.iter().map(|word| (*word).to_owned()));
+        prelude
     }
 
     fn python() -> Self {

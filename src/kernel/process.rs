@@ -89,10 +89,15 @@ impl Kernel {
         interpreter: &Interpreter,
         cancel: &Cancel,
     ) -> Result<Self, KernelError> {
-        let prelude = Prelude::of(interpreter.language);
-        let shell = ["sh", "-c", SHIM, "sh"].map(str::to_owned);
+        let enclosed = !options.enclosure.is_empty();
+        let prelude = match enclosed {
+            true => Prelude::relayed(interpreter.language),
+            false => Prelude::of(interpreter.language),
+        };
         let mut words: Vec<String> = options.enclosure.clone();
-        words.extend(shell);
+        if !enclosed {
+            words.extend(["sh", "-c", SHIM, "sh"].map(str::to_owned));
+        }
         words.extend(interpreter.words.iter().cloned());
         words.extend(prelude.args);
         let named = match options.enclosure.is_empty() {
@@ -123,7 +128,7 @@ impl Kernel {
             language: interpreter.language,
             program: named,
             n_cells: 0,
-            enclosed: !options.enclosure.is_empty(),
+            enclosed,
             raw: Arc::new(RawOutput {
                 pipe,
                 turn: Mutex::default(),
@@ -158,12 +163,16 @@ impl Kernel {
             let buffer = &mut vec![0; CHUNK];
             raw.drain(buffer, &mut |bytes| late.push(bytes));
             for frame in self.read_frames() {
-                if let FromKernel::Hello { program, version } = frame {
-                    self.program = match version.is_empty() {
-                        true => program,
-                        false => format!("{program} ({version})"),
-                    };
-                    return Ok(());
+                match frame {
+                    FromKernel::Hello { program, version } => {
+                        self.program = match version.is_empty() {
+                            true => program,
+                            false => format!("{program} ({version})"),
+                        };
+                        return Ok(());
+                    }
+                    FromKernel::Raw { data } => late.push(&decode(&data)),
+                    _ => {}
                 }
             }
             if seen.ended || left.is_zero() {
@@ -198,6 +207,11 @@ impl Kernel {
     /// Returns how the interpreter ended, once it is seen to have.
     pub(crate) fn await_exit(&self) -> Option<Exit> {
         self.child.wait_timeout(limits::KERNEL_QUIT)
+    }
+
+    /// Tells whether a relay stands between the host and the interpreter.
+    pub(crate) fn is_relayed(&self) -> bool {
+        self.enclosed
     }
 
     /// Puts a frame into the line to the interpreter; [`Self::wait`] sends it.
@@ -274,11 +288,14 @@ impl Kernel {
 
     /// Asks the cell that runs to stop.
     pub(crate) fn interrupt(&self) {
+        if self.enclosed {
+            // A signal would hit the command that leads into the enclosure; the relay gets a frame.
+            return;
+        }
         // SIGINT ends the commands that the cell runs. Python code may ignore it, or a library may wait in
         // the C library for a command, so the interpreter gets a signal of its own besides.
         self.child.interrupt();
         if self.language == Language::Python
-            && !self.enclosed
             && let Some(pid) = Pid::from_raw(self.child.pid().cast_signed())
         {
             let _ = kill_process(pid, Signal::USR2);
@@ -386,6 +403,14 @@ impl Drop for LateReader {
             let _ = thread.join();
         }
     }
+}
+
+/// Raw output as a relay sends it.
+pub(crate) fn decode(data: &str) -> Vec<u8> {
+    use base64::Engine;
+    base64::engine::general_purpose::STANDARD
+        .decode(data)
+        .unwrap_or_default()
 }
 
 fn child_name(pid: Pid) -> String {

@@ -41,6 +41,15 @@ pub(crate) enum FromKernel {
     },
     /// The cell has ended.
     Done(Done),
+    /// Raw output, in base64: what a relay sends where there is no pipe of its own for it.
+    Raw { data: String },
+    /// The interpreter behind a relay has ended.
+    Exit {
+        #[serde(default)]
+        code: Option<i32>,
+        #[serde(default)]
+        signal: Option<i32>,
+    },
 }
 
 /// How a cell ended.

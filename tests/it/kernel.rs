@@ -1,6 +1,9 @@
 //! `eval`: cells in real interpreters, through the gate of a run.
 
+mod bridge;
 mod cases;
+mod faults;
+mod javascript;
 mod python;
 
 use std::path::PathBuf;

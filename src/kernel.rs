@@ -86,6 +86,8 @@ pub struct Cell<'a> {
     pub language: Language,
     /// Whether the interpreter is thrown away first (R101).
     pub reset: bool,
+    /// Another budget than that of the options for this cell; `Some(None)` is for ever.
+    pub budget: Option<Option<Duration>>,
 }
 
 /// Runs what cells call.

@@ -66,8 +66,8 @@
 //! | floor | modules |
 //! | --- | --- |
 //! | 0, ground | [`limits`] every product number · [`cancel`] the token that stops · [`workspace`] root, path guard, display paths · [`text`] lines and columns · [`diff`] unified previews · [`walk`] files by ignore rules · [`files`] the commit: hashes, journal, all or nothing · [`child`] processes that end with their host · [`wire`] frames and replies of protocols |
-//! | 1, engines | [`syntax`] grammars, patterns, matching, search, rewriting, staging · [`ask`] cards and who answers them · [`kernel`] persistent interpreters |
-//! | 2, contract | [`tool`] what a tool is · [`registry`] the tools of a surface · [`run`] the gate |
+//! | 1, engines | [`lsp`] language servers: table, detection, client, supervision · [`syntax`] grammars, patterns, matching, search, rewriting, staging · [`ask`] cards and who answers them · [`agents`] agent configurations and their versions · [`web`] pages and searches · [`kernel`] persistent interpreters · [`editing`] views, exact edits, patches, what a run has seen |
+//! | 2, contract | [`tool`] what a tool is · [`registry`] the tools of a surface · [`run`] the gate · [`toolset`] what an agent's configuration exposes |
 //! | 3, tools | [`tools`] one file per tool, `Resources`, `connect` |
 //! | 4, command | `src/bin/toolbox`: arguments, environment, terminal |
 //!
@@ -109,19 +109,24 @@
 //!
 //! `tests/it/tidy.rs` reads the sources and holds the walls that can be read off them.
 
+pub mod agents;
 pub mod ask;
 pub mod cancel;
 pub mod child;
 pub mod diff;
+pub mod editing;
 pub mod files;
 pub mod kernel;
 pub mod limits;
+pub mod lsp;
 pub mod registry;
 pub mod run;
 pub mod syntax;
 pub mod text;
 pub mod tool;
 pub mod tools;
+pub mod toolset;
 pub mod walk;
+pub mod web;
 pub mod wire;
 pub mod workspace;

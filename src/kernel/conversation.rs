@@ -42,6 +42,7 @@ pub(crate) struct Conversation<'a> {
     dropped: usize,
     result: Option<BTreeMap<String, String>>,
     calls: Calls,
+    budget: Option<Duration>,
     /// The last sign of life.
     last: Instant,
     stopping: Option<Stopping>,
@@ -95,6 +96,7 @@ impl<'a> Conversation<'a> {
                 results,
                 sender,
             },
+            budget: options.budget,
             last: Instant::now(),
             stopping: None,
         }
@@ -131,6 +133,7 @@ impl<'a> Conversation<'a> {
         'a: 'scope,
     {
         self.take_late(late);
+        self.budget = cell.budget.unwrap_or(self.budget);
         self.kernel.n_cells += 1;
         self.cell = self.kernel.n_cells;
         let script = match cell.language {
@@ -235,7 +238,9 @@ impl<'a> Conversation<'a> {
         if !self.calls.tokens.is_empty() {
             return None;
         }
-        let left = (self.last + self.options.budget?).saturating_duration_since(now);
+        // A time too far to be named never comes.
+        let deadline = self.last.checked_add(self.budget?)?;
+        let left = deadline.saturating_duration_since(now);
         if left.is_zero() {
             self.stop(StopReason::Inactivity);
             return Some(self.options.grace);

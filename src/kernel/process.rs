@@ -313,9 +313,16 @@ impl Kernel {
     }
 
     fn quit(&mut self) {
-        self.stdin = None;
-        if self.child.exit().is_none() {
-            self.child.wait_timeout(limits::KERNEL_QUIT);
+        if self.enclosed {
+            // The relay sees the end of its input and ends the interpreter behind it.
+            self.stdin = None;
+            if self.child.exit().is_none() {
+                self.child.wait_timeout(2 * limits::KERNEL_QUIT);
+            }
+        } else if self.child.exit().is_none() {
+            // SIGTERM reaches what the interpreter started while it is still known whose it is; the
+            // interpreter takes it as the wish to run its exit handlers.
+            self.child.kill_tree(limits::KERNEL_QUIT);
         }
     }
 }

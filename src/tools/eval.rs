@@ -2,6 +2,8 @@
 //!
 //! The bridge re-enters the gate of the run (R109); it adds no rule of its own.
 
+use std::time::Duration;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -42,6 +44,9 @@ pub struct EvalArgs {
     /// Whether the interpreter is thrown away and started clean before the cell runs.
     #[serde(default)]
     reset: bool,
+    /// How many seconds the cell may be silent before it is interrupted; 0 is for ever. Default: 300. Say
+    /// more for a long computation that prints nothing.
+    budget_s: Option<f64>,
 }
 
 /// The language of a cell.
@@ -94,6 +99,7 @@ impl Tool for Eval {
                 CellLanguage::Javascript => Language::JavaScript,
             },
             reset: args.reset,
+            budget: budget(args.budget_s)?,
         };
         let report = self
             .kernels
@@ -104,6 +110,21 @@ impl Tool for Eval {
             bytes: picture.bytes,
         });
         Ok(Output::report(&report)?.with_images(images.collect()))
+    }
+}
+
+/// Reads the budget of one cell; the outer option is whether one was named.
+fn budget(seconds: Option<f64>) -> Result<Option<Option<Duration>>, ToolError> {
+    let Some(seconds) = seconds else {
+        return Ok(None);
+    };
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(budget) if budget.is_zero() => Ok(Some(None)),
+        Ok(budget) => Ok(Some(Some(budget))),
+        Err(_) => Err(ToolError::invalid_args(format!(
+            "budget_s is {seconds}: no number of seconds"
+        ))
+        .with_hint("pass 0 for no limit, or leave it out for 300")),
     }
 }
 

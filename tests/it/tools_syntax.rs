@@ -120,7 +120,7 @@ fn tools_exist_only_with_their_resource() {
         "{error}"
     );
     assert!(connect(&Resources::default()).is_empty());
-    assert_eq!(connect(&Resources::default()).unavailable().len(), 3);
+    assert!(connect(&Resources::default()).unavailable().len() >= 3);
 }
 
 // R6 to R10: the tiers, and a read-only surface that shows exactly the reading tool.

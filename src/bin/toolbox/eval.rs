@@ -5,6 +5,7 @@
 use std::env;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use base64::Engine;
 use clap::{Args, ValueEnum};
@@ -17,7 +18,7 @@ use toolbox::tools::EvalResources;
 use toolbox::workspace::Workspace;
 
 use crate::args::Global;
-use crate::background;
+use crate::background::{self, Via};
 use crate::host::state_dir;
 use crate::output::{Console, Ending, Step};
 
@@ -85,7 +86,13 @@ pub(crate) fn eval(console: &Console, global: &Global, args: EvalCommand) -> Ste
     };
     call.insert("language".to_owned(), json!(language));
     call.insert("reset".to_owned(), json!(args.reset));
-    let mut output = background::call(console, global, "eval", Value::Object(call))?;
+    if let Some(seconds) = args.budget {
+        call.insert("budget_s".to_owned(), json!(seconds));
+    }
+    let via = Via {
+        approve: Some(args.approve),
+    };
+    let mut output = background::call_with(console, global, "eval", Value::Object(call), via)?;
     let files = write_pictures(console, &output)?;
     if !files.is_empty() && !console.json {
         for file in &files {
@@ -107,12 +114,13 @@ pub(crate) fn eval(console: &Console, global: &Global, args: EvalCommand) -> Ste
 }
 
 /// Returns what a run of this workspace needs for `eval`.
-pub(crate) fn resources(workspace: &Workspace) -> EvalResources {
+pub(crate) fn resources(workspace: &Workspace, budget: Option<Duration>) -> EvalResources {
     let variables: Env = env::vars_os().collect();
     let mut options = KernelOptions::new(workspace.root(), variables);
     options.virtual_env = env::var_os("VIRTUAL_ENV")
         .map(PathBuf::from)
         .filter(|path| path.is_absolute());
+    options.budget = budget.or(options.budget);
     options.spill = state_dir(workspace.root()).map(|state| state.join("output"));
     EvalResources::new(Processes::new(Watch::Shell), options)
 }

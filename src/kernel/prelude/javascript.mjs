@@ -397,6 +397,7 @@
   process.on("uncaughtException", (error) => complain("Uncaught", error));
   // The group gets SIGINT for the commands in it; the kernel itself is interrupted by a frame.
   process.on("SIGINT", () => {});
+  process.on("SIGTERM", () => exit(0));
 
   const define = (name, value) =>
     defineProperty(globalThis, name, { configurable: true, enumerable: false, writable: true, value });

@@ -124,6 +124,11 @@ def on_signal(number, frame):
     raise KeyboardInterrupt
 
 
+def on_terminate(number, frame):
+    """The host needs the kernel no longer: exit handlers run."""
+    raise SystemExit(0)
+
+
 # JSON without the package: its regular expressions alone would take longer than everything here.
 
 
@@ -979,6 +984,7 @@ def run_cell(frame):
 def after_fork():
     S.forked = True
     S.cell = None
+    _signal.signal(_signal.SIGTERM, _signal.SIG_DFL)
     for fd in (INCOMING, OUTGOING):
         try:
             os.close(fd)
@@ -1007,6 +1013,7 @@ def main():
         extra("rich").on_threading(sys.modules["threading"])
     _signal.signal(_signal.SIGINT, on_signal)
     _signal.signal(_signal.SIGUSR2, on_signal)
+    _signal.signal(_signal.SIGTERM, on_terminate)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=after_fork)
     while True:

@@ -372,3 +372,37 @@ pub const ARTIFACT_FILES: usize = 100;
 /// Bytes that the files of one delivery have together: they are in memory until all are known to be there
 /// (R150).
 pub const ARTIFACT_BYTES: u64 = 100 << 20;
+// Cells of `eval`.
+
+/// How long a cell may be silent before it is interrupted (R111).
+pub const CELL_BUDGET: Duration = Duration::from_secs(5 * 60);
+
+/// How long an interrupted cell has before its interpreter is killed (D23).
+pub const CELL_GRACE: Duration = Duration::from_secs(5);
+
+/// How long an interpreter may take to start; the machine may be busy, and an enclosure slow.
+pub const KERNEL_START: Duration = Duration::from_secs(60);
+
+/// How long an interpreter has to run its exit handlers when it is no longer needed.
+pub const KERNEL_QUIT: Duration = Duration::from_millis(500);
+
+/// Bytes of a cell's output, of its result and of each text display that an answer shows (D25).
+pub const CELL_TEXT_BYTES: usize = 50_000;
+
+/// Lines of the same (D25).
+pub const CELL_TEXT_LINES: usize = 3_000;
+
+/// Longest frame of a kernel, in bytes: a picture or the data of a tool.
+pub const KERNEL_FRAME_BYTES: usize = 64 << 20;
+
+/// Bridged calls of one cell that run at once; further ones wait.
+pub const BRIDGED_CALLS: usize = 64;
+
+/// Bytes of one cell's output that are kept in a file; what comes after is counted alone.
+pub const SPILL_BYTES: u64 = 1 << 30;
+
+/// Bytes that are kept of what is printed while no cell runs.
+pub const LATE_BYTES: usize = 1 << 16;
+
+/// Displays of one cell that an answer holds.
+pub const CELL_DISPLAYS: usize = 200;

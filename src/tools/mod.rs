@@ -13,6 +13,7 @@ mod ast_grep;
 mod bash;
 mod deliver_artifacts;
 mod edit;
+mod eval;
 mod files;
 mod finding;
 mod glob;
@@ -37,6 +38,7 @@ pub use ast_grep::AstGrep;
 pub use bash::{Bash, ShellResources};
 pub use deliver_artifacts::{ArtifactsResources, DeliverArtifacts, OnDelivery};
 pub use edit::Edit;
+pub use eval::{Eval, EvalResources};
 pub use files::{FileResources, ReadLimits, Unseen};
 pub use finding::FindingResources;
 pub use glob::Glob;
@@ -78,6 +80,8 @@ pub struct Resources {
     pub files: Option<FileResources>,
     /// Language servers and the workspace that they serve: `lsp`.
     pub lsp: Option<LspResources>,
+    /// Interpreters: `eval`.
+    pub eval: Option<EvalResources>,
 }
 
 /// Makes the registry of a run: every tool whose resource is there, and why the others are not.
@@ -92,6 +96,7 @@ pub fn connect(resources: &Resources) -> Registry {
     let builder = connect_questions(builder, resources);
     let builder = connect_files(builder, resources.files.as_ref());
     let builder = connect_lsp(builder, resources.lsp.as_ref());
+    let builder = connect_eval(builder, resources.eval.as_ref());
     builder
         .build()
         .expect("the built-in tools have distinct names and closed arguments")
@@ -218,5 +223,12 @@ fn connect_artifacts(builder: Builder, artifacts: Option<&ArtifactsResources>) -
             "DeliverArtifacts",
             "no folder for delivered files is wired for this run",
         ),
+    }
+}
+
+fn connect_eval(builder: Builder, eval: Option<&EvalResources>) -> Builder {
+    match eval {
+        Some(eval) => builder.add(Eval::new(eval)),
+        None => builder.unavailable("eval", "no interpreters are wired for this run"),
     }
 }

@@ -14,6 +14,7 @@ mod files_faults;
 mod files_rivals;
 mod files_support;
 mod hostile;
+mod kernel;
 mod lsp;
 mod policy;
 mod properties;

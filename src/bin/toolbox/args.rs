@@ -106,6 +106,9 @@ pub(crate) enum Command {
     /// Rename a symbol in every file that uses it
     #[command(alias = "lsp_rename", long_about = crate::lsp_rename::HELP)]
     LspRename(crate::lsp_rename::LspRename),
+    /// Run a cell of Python or JavaScript in an interpreter that lives on
+    #[command(long_about = crate::eval::HELP)]
+    Eval(crate::eval::EvalCommand),
     /// List the tools: name, tier, what they do, and why others are not there
     Tools(Tools),
     /// Call a tool by its name with its arguments as JSON

@@ -26,6 +26,7 @@ use crate::bash;
 use crate::cards;
 use crate::config::{self, Config, Sources, wire};
 use crate::deliver_artifacts;
+use crate::eval;
 use crate::lsp;
 use crate::output::{Console, Ending, Step};
 use crate::progress::Progress;
@@ -54,6 +55,8 @@ pub(crate) struct Host {
     pub(crate) question_timeout: Option<Duration>,
     /// The conversation that asks them (R127).
     conversation: String,
+    /// How long a cell may be silent, where the caller says another time than the default.
+    pub(crate) eval_budget: Option<Duration>,
     /// Whether one run serves many calls.
     in_session: bool,
     /// The language servers: the tools and what watches the writes share them.
@@ -102,6 +105,7 @@ impl Host {
                 .map_err(|err| console.misuse_with_hint(&err, CONFIG_HINT))?,
             question_timeout: config.sections.ask.timeout,
             config,
+            eval_budget: None,
             in_session: false,
             lsp: OnceLock::new(),
         })
@@ -175,6 +179,7 @@ impl Host {
             conversation: Some(self.conversation.clone()),
             files: Some(files),
             lsp: Some(self.lsp().clone()),
+            eval: Some(eval::resources(&self.workspace, self.eval_budget)),
         });
         (registry, ledger)
     }

@@ -15,6 +15,7 @@ mod cards;
 mod config;
 mod deliver_artifacts;
 mod edits;
+mod eval;
 mod files;
 mod glob;
 mod grep;
@@ -66,6 +67,7 @@ fn main() -> ExitCode {
         Command::ApplyPatch(args) => files::apply_patch(&console, &cli.global, args),
         Command::Lsp(args) => lsp::lsp(&console, &cli.global, args),
         Command::LspRename(args) => lsp_rename::lsp_rename(&console, &cli.global, args),
+        Command::Eval(args) => eval::eval(&console, &cli.global, args),
         Command::Tools(args) => inspect::tools(&console, &cli.global, args),
         Command::Call(args) => call::call(&console, &cli.global, args),
         Command::WebFetch(args) => web::fetch(&console, &cli.global, args),

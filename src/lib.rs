@@ -112,6 +112,7 @@
 pub mod ask;
 pub mod cancel;
 pub mod child;
+pub mod dap;
 pub mod diff;
 pub mod files;
 pub mod limits;

@@ -6,11 +6,13 @@
 
 mod ast_edit;
 mod ast_grep;
+mod debug;
 mod resolve;
 mod syntax;
 
 pub use ast_edit::AstEdit;
 pub use ast_grep::AstGrep;
+pub use debug::{Debug, DebugArgs, DebugResources};
 pub use resolve::{Resolve, recovery_note};
 pub use syntax::{Edits, SyntaxResources};
 
@@ -22,6 +24,8 @@ pub struct Resources {
     /// Grammars and the files to search: `ast_grep`, and with a place for staged edits `ast_edit` and
     /// `resolve`.
     pub syntax: Option<SyntaxResources>,
+    /// A debug supervisor, a folder and a conversation: `debug`.
+    pub debug: Option<DebugResources>,
 }
 
 /// Makes the registry of a run: every tool whose resource is there, and why the others are not.
@@ -29,6 +33,7 @@ pub struct Resources {
 /// Call it once per run: tools of one registry share what belongs to the run, such as its staged edits.
 pub fn connect(resources: &Resources) -> Registry {
     let builder = connect_syntax(Registry::builder(), resources.syntax.as_ref());
+    let builder = connect_debug(builder, resources.debug.as_ref());
     builder
         .build()
         .expect("the built-in tools have distinct names and closed arguments")
@@ -53,5 +58,12 @@ fn connect_syntax(builder: Builder, syntax: Option<&SyntaxResources>) -> Builder
                 .unavailable("ast_edit", reason)
                 .unavailable("resolve", reason)
         }
+    }
+}
+
+fn connect_debug(builder: Builder, debug: Option<&DebugResources>) -> Builder {
+    match debug {
+        Some(debug) => builder.add(Debug::new(debug.clone())),
+        None => builder.unavailable("debug", "no debug supervisor is wired for this run"),
     }
 }

@@ -28,7 +28,7 @@
 //! let grammars = Arc::new(Grammars::bundled());
 //! let syntax = SyntaxResources::new(grammars, Workspace::open(&checkout)?)
 //!     .with_edits(StagingStore::in_memory(), Committer::new(state));
-//! let registry = connect(&Resources { syntax: Some(syntax) });
+//! let registry = connect(&Resources { syntax: Some(syntax), ..Resources::default() });
 //! let run = Run::builder(registry).approver(AutoApprove::up_to(Tier::Write)).build();
 //!
 //! let call = |name: &str, args| run.dispatch(name, args, CallOptions::new());
@@ -66,8 +66,8 @@
 //! | floor | modules |
 //! | --- | --- |
 //! | 0, ground | [`limits`] every product number · [`cancel`] the token that stops · [`workspace`] root, path guard, display paths · [`text`] lines and columns · [`diff`] unified previews · [`walk`] files by ignore rules · [`files`] the commit: hashes, journal, all or nothing · [`child`] processes that end with their host · [`wire`] frames and replies of protocols |
-//! | 1, engines | [`syntax`] grammars, patterns, matching, search, rewriting, staging · [`ask`] cards and who answers them |
-//! | 2, contract | [`tool`] what a tool is · [`registry`] the tools of a surface · [`run`] the gate |
+//! | 1, engines | [`syntax`] grammars, patterns, matching, search, rewriting, staging · [`ask`] cards and who answers them · [`agents`] agent configurations and their versions · [`web`] pages and searches · [`editing`] views, exact edits, patches, what a run has seen |
+//! | 2, contract | [`tool`] what a tool is · [`registry`] the tools of a surface · [`run`] the gate · [`toolset`] what an agent's configuration exposes |
 //! | 3, tools | [`tools`] one file per tool, `Resources`, `connect` |
 //! | 4, command | `src/bin/toolbox`: arguments, environment, terminal |
 //!
@@ -109,11 +109,13 @@
 //!
 //! `tests/it/tidy.rs` reads the sources and holds the walls that can be read off them.
 
+pub mod agents;
 pub mod ask;
 pub mod cancel;
 pub mod child;
 pub mod dap;
 pub mod diff;
+pub mod editing;
 pub mod files;
 pub mod limits;
 pub mod registry;
@@ -122,6 +124,8 @@ pub mod syntax;
 pub mod text;
 pub mod tool;
 pub mod tools;
+pub mod toolset;
 pub mod walk;
+pub mod web;
 pub mod wire;
 pub mod workspace;

@@ -134,7 +134,12 @@ impl Registry {
             description: tool.description(),
             schema,
         };
-        self.insert_runner(spec, Box::new(Typed(tool)))
+        self.insert_runner(spec, Box::new(Typed(tool)))?;
+        // A surface that filters the tool out keeps them: they lead to the reason.
+        for alias in T::ALIASES {
+            self.alias(*alias, T::NAME);
+        }
+        Ok(())
     }
 
     /// Registers a tool that the host describes by values (R109); it passes the same gate as any other.

@@ -6,7 +6,10 @@
 //! the point of that turn.
 
 mod approval;
+mod command;
 mod observers;
+mod policy;
+mod subject;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,12 +21,14 @@ use serde_json::Value;
 
 pub use crate::run::approval::{Approval, ApprovalRequest, Approver, AutoApprove};
 pub use crate::run::observers::{AfterWrite, Observers};
+pub use crate::run::policy::{Decision, Policy, PolicyError, Rule};
+pub use crate::run::subject::{SubjectKind, Target};
 
 use crate::cancel::Cancel;
 use crate::files::WriteObserver;
-use crate::registry::{Registered, Registry, Unavailable};
+use crate::registry::{Registered, Registry, RegistryError, Unavailable};
 use crate::run::observers::Recorder;
-use crate::tool::{Bridge, Call, Chain, ErrorKind, Output, ToolError, ToolSpec};
+use crate::tool::{Bridge, Call, Chain, ErrorKind, Output, Tool, ToolError, ToolSpec};
 
 /// How long the end of a run waits for its calls. An evaluated cell has 5 s of grace after an interrupt
 /// (D23); the rest is for ending its processes.
@@ -45,11 +50,14 @@ pub struct Run {
 #[derive(Clone)]
 pub struct RunHandle(Arc<Gate>);
 
+type StartHook = dyn Fn(&Chain, &Cancel) + Send + Sync;
+
 /// What one call brings along; the default is a call of its own that policy decides.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct CallOptions {
     cancel: Cancel,
     approved: bool,
+    approver: Option<Arc<dyn Approver>>,
 }
 
 /// One call that is under way.
@@ -80,6 +88,7 @@ pub struct RunBuilder {
     approver: Arc<dyn Approver>,
     observers: Vec<Arc<dyn WriteObserver>>,
     after_write: Vec<Arc<dyn AfterWrite>>,
+    on_start: Option<Arc<StartHook>>,
     drain: Duration,
 }
 
@@ -88,6 +97,7 @@ struct Gate {
     approver: Arc<dyn Approver>,
     observers: Observers,
     after_write: Vec<Arc<dyn AfterWrite>>,
+    on_start: Option<Arc<StartHook>>,
     calls: Mutex<Calls>,
     idle: Condvar,
 }
@@ -97,6 +107,21 @@ struct Calls {
     closed: bool,
     last_id: u64,
     under_way: BTreeMap<u64, (CallInfo, Cancel)>,
+}
+
+/// The bridge of one call: what it reaches is decided by whoever decides about the call itself.
+struct BridgeOf<'a> {
+    gate: &'a Gate,
+    approver: &'a Arc<dyn Approver>,
+}
+
+/// How one call enters the gate.
+struct Entry<'a> {
+    outer: &'a Chain,
+    cancel: Cancel,
+    /// Whether the caller approved it already.
+    approved: bool,
+    approver: &'a Arc<dyn Approver>,
 }
 
 /// Keeps a call in the list of those under way.
@@ -113,6 +138,7 @@ impl Run {
             approver: Arc::new(AutoApprove::default()),
             observers: Vec::new(),
             after_write: Vec::new(),
+            on_start: None,
             drain: DRAIN,
         }
     }
@@ -184,14 +210,14 @@ impl RunHandle {
         args: Value,
         options: CallOptions,
     ) -> Result<Output, ToolError> {
-        // The caller's token may outlive the call and serve others, so the call gets one of its own.
-        self.0.dispatch(
-            &Chain::default(),
-            name,
-            args,
-            options.cancel.child(),
-            options.approved,
-        )
+        let entry = Entry {
+            outer: &Chain::default(),
+            // The caller's token may outlive the call and serve others, so the call gets one of its own.
+            cancel: options.cancel.child(),
+            approved: options.approved,
+            approver: options.approver.as_ref().unwrap_or(&self.0.approver),
+        };
+        self.0.dispatch(name, args, entry)
     }
 
     /// Returns the calls under way, oldest first.
@@ -240,6 +266,14 @@ impl CallOptions {
         self.approved = true;
         self
     }
+
+    /// Asks this approver about the call, in the place of the run's own, and about every call that is
+    /// bridged out of it, however deep (D42: a cell brings its own `--approve`).
+    #[must_use]
+    pub fn with_approver(mut self, approver: Arc<dyn Approver>) -> Self {
+        self.approver = Some(approver);
+        self
+    }
 }
 
 impl RunBuilder {
@@ -248,6 +282,23 @@ impl RunBuilder {
     pub fn approver(mut self, approver: impl Approver + 'static) -> Self {
         self.approver = Arc::new(approver);
         self
+    }
+
+    /// Adds a tool that the host describes by values (R109). It joins the registry under its tier and
+    /// passes the same gate as any other; a surface that is limited below it does not get it.
+    pub fn tool(
+        mut self,
+        spec: ToolSpec,
+        run: impl Fn(&Call<'_>, Value) -> Result<Output, ToolError> + Send + Sync + 'static,
+    ) -> Result<Self, RegistryError> {
+        self.registry.insert_dynamic(spec, run)?;
+        Ok(self)
+    }
+
+    /// Adds a tool of the host that has a type.
+    pub fn typed_tool<T: Tool>(mut self, tool: T) -> Result<Self, RegistryError> {
+        self.registry.insert(tool)?;
+        Ok(self)
     }
 
     /// Tells this observer about the writes of every call.
@@ -266,6 +317,14 @@ impl RunBuilder {
         self
     }
 
+    /// Calls `hook` whenever a tool begins to run, bridged calls included (R154): the last name of the
+    /// chain is the tool, and the token is that of the call. It must not block.
+    #[must_use]
+    pub fn on_start(mut self, hook: impl Fn(&Chain, &Cancel) + Send + Sync + 'static) -> Self {
+        self.on_start = Some(Arc::new(hook));
+        self
+    }
+
     /// Sets how long the end of the run waits for its calls.
     #[must_use]
     pub fn drain(mut self, drain: Duration) -> Self {
@@ -280,6 +339,7 @@ impl RunBuilder {
             approver: self.approver,
             observers: Observers::new(self.observers),
             after_write: self.after_write,
+            on_start: self.on_start,
             calls: Mutex::default(),
             idle: Condvar::new(),
         };
@@ -291,14 +351,13 @@ impl RunBuilder {
 }
 
 impl Gate {
-    fn dispatch(
-        &self,
-        outer: &Chain,
-        name: &str,
-        args: Value,
-        cancel: Cancel,
-        approved: bool,
-    ) -> Result<Output, ToolError> {
+    fn dispatch(&self, name: &str, args: Value, entry: Entry<'_>) -> Result<Output, ToolError> {
+        let Entry {
+            outer,
+            cancel,
+            approved,
+            approver,
+        } = entry;
         if self.lock_calls().closed {
             return Err(ended());
         }
@@ -308,7 +367,13 @@ impl Gate {
         let chain = self.nest(outer, &tool)?;
         let ticket = self.begin(chain.clone(), cancel.clone())?;
         if !approved {
-            self.approve(&tool, &args, outer, &cancel)?;
+            let request = ApprovalRequest {
+                spec: &tool.spec,
+                args: &args,
+                outer,
+                cancel: &cancel,
+            };
+            approve(&**approver, &request)?;
         }
         ticket.set_state(CallState::Queued);
         let turn = if tool.spec.parallel_safe {
@@ -320,8 +385,16 @@ impl Gate {
             return Err(ToolError::cancelled());
         }
         ticket.set_state(CallState::Running);
+        if let Some(hook) = &self.on_start {
+            // What is told about calls never takes one down.
+            let _ = catch_unwind(AssertUnwindSafe(|| hook(&chain, &cancel)));
+        }
         let recorder = Recorder::new(&self.observers);
-        let call = Call::new(chain, cancel.clone(), &recorder, self);
+        let bridge = BridgeOf {
+            gate: self,
+            approver,
+        };
+        let call = Call::new(chain, cancel.clone(), &recorder, &bridge);
         let res = guard(&tool, || run(&call));
         // The next call may start while the observers look at what this one wrote.
         drop(turn);
@@ -361,32 +434,6 @@ impl Gate {
             return Err(ToolError::new(ErrorKind::Busy, message));
         }
         Ok(outer.nest(name))
-    }
-
-    fn approve(
-        &self,
-        tool: &Registered,
-        args: &Value,
-        outer: &Chain,
-        cancel: &Cancel,
-    ) -> Result<(), ToolError> {
-        let request = ApprovalRequest {
-            spec: &tool.spec,
-            args,
-            outer,
-            cancel,
-        };
-        // No answer is a refusal, and a panic is no answer (D37).
-        let approval = catch_unwind(AssertUnwindSafe(|| self.approver.approve(&request)))
-            .unwrap_or_else(|_| Approval::Denied("the approver failed".to_owned()));
-        match approval {
-            _ if cancel.is_cancelled() => Err(ToolError::cancelled()),
-            Approval::Granted => Ok(()),
-            Approval::Denied(reason) => {
-                let message = format!("{} was not approved: {reason}", tool.spec.name);
-                Err(ToolError::new(ErrorKind::Denied, message).with_hint("nothing ran"))
-            }
-        }
     }
 
     fn begin(&self, chain: Chain, cancel: Cancel) -> Result<Ticket<'_>, ToolError> {
@@ -454,9 +501,15 @@ impl Gate {
     }
 }
 
-impl Bridge for Gate {
+impl Bridge for BridgeOf<'_> {
     fn dispatch(&self, from: &Call<'_>, name: &str, args: Value) -> Result<Output, ToolError> {
-        Gate::dispatch(self, from.chain(), name, args, from.cancel().child(), false)
+        let entry = Entry {
+            outer: from.chain(),
+            cancel: from.cancel().child(),
+            approved: false,
+            approver: self.approver,
+        };
+        self.gate.dispatch(name, args, entry)
     }
 }
 
@@ -472,6 +525,21 @@ impl Drop for Ticket<'_> {
     fn drop(&mut self) {
         self.gate.lock_calls().under_way.remove(&self.id);
         self.gate.idle.notify_all();
+    }
+}
+
+/// Asks about a call; the arguments in the request are the ones that run.
+fn approve(approver: &dyn Approver, request: &ApprovalRequest<'_>) -> Result<(), ToolError> {
+    // No answer is a refusal, and a panic is no answer (D37).
+    let approval = catch_unwind(AssertUnwindSafe(|| approver.approve(request)))
+        .unwrap_or_else(|_| Approval::Denied("the approver failed".to_owned()));
+    match approval {
+        _ if request.cancel.is_cancelled() => Err(ToolError::cancelled()),
+        Approval::Granted => Ok(()),
+        Approval::Denied(reason) => {
+            let message = format!("{} was not approved: {reason}", request.spec.name);
+            Err(ToolError::new(ErrorKind::Denied, message).with_hint("nothing ran"))
+        }
     }
 }
 
@@ -518,6 +586,15 @@ impl fmt::Debug for RunHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RunHandle")
             .field("calls", &self.calls())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for CallOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallOptions")
+            .field("cancel", &self.cancel)
+            .field("approved", &self.approved)
             .finish_non_exhaustive()
     }
 }

@@ -29,6 +29,8 @@ pub trait Tool: Send + Sync + 'static {
     const TIER: Tier;
     /// Whether two calls may run at once. When not, calls queue in the order in which they came.
     const PARALLEL_SAFE: bool = true;
+    /// Other names that dispatch accepts; the schema shows the canonical one only (D33).
+    const ALIASES: &'static [&'static str] = &[];
     /// The arguments.
     type Args: DeserializeOwned + JsonSchema;
 

@@ -12,16 +12,13 @@ use crate::dap::{AttachSpec, Conversation, DapError, LaunchSpec, LineBreakpoint,
 use crate::tool::{Call, ErrorKind, Output, Tier, Tool, ToolError};
 use crate::workspace::Workspace;
 
-/// What `debug` needs: a supervisor of debug sessions, a folder to work in, and the conversation that the
-/// session belongs to (R69).
+/// What `debug` needs besides a conversation: a supervisor of debug sessions and a folder to work in (R69).
 #[derive(Clone, Debug)]
 pub struct DebugResources {
     /// Starts adapters; the process has one.
     pub supervisor: Supervisor,
     /// Where programs and sources are.
     pub workspace: Workspace,
-    /// The conversation; each has one session (R72).
-    pub conversation: String,
 }
 
 /// The tool `debug`.
@@ -31,15 +28,13 @@ pub struct Debug {
 }
 
 impl Debug {
-    /// Makes the tool; its session ends with it (R3).
-    pub fn new(resources: DebugResources) -> Self {
-        let DebugResources {
-            supervisor,
-            workspace,
-            conversation,
-        } = resources;
+    /// Makes the tool of a conversation, which has one session (R72); the session ends with the tool (R3).
+    pub fn new(resources: &DebugResources, conversation: &str) -> Self {
+        let conversation = resources
+            .supervisor
+            .conversation(conversation, resources.workspace.clone());
         Self {
-            conversation: Arc::new(supervisor.conversation(conversation, workspace)),
+            conversation: Arc::new(conversation),
         }
     }
 }

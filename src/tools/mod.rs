@@ -4,19 +4,43 @@
 //! of that run. A tool takes its resource by value, so there is no tool without it (R4). This is the only
 //! place that knows both an engine and the JSON arguments of a call.
 
+mod apply_patch;
+mod approvals;
+mod ask_user;
 mod ast_edit;
 mod ast_grep;
 mod debug;
+mod edit;
+mod files;
+mod read;
 mod resolve;
 mod syntax;
+mod web;
+mod web_fetch;
+mod web_search;
 
+mod write;
+
+pub use apply_patch::ApplyPatch;
+pub use approvals::{Cards, RULE_TARGETS, RuleTarget};
+pub use ask_user::{AskUser, Questions};
 pub use ast_edit::AstEdit;
 pub use ast_grep::AstGrep;
 pub use debug::{Debug, DebugArgs, DebugResources};
+pub use edit::Edit;
+pub use files::{FileResources, ReadLimits, Unseen};
+pub use read::Read;
 pub use resolve::{Resolve, recovery_note};
 pub use syntax::{Edits, SyntaxResources};
+pub use web::WebResources;
+pub use web_fetch::WebFetch;
+pub use web_search::WebSearch;
+pub use write::Write;
+
+use std::sync::Arc;
 
 use crate::registry::{Builder, Registry};
+use crate::tool::Tool;
 
 /// The ports that a host wired for one run; a tool exists when what it needs is here.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +48,15 @@ pub struct Resources {
     /// Grammars and the files to search: `ast_grep`, and with a place for staged edits `ast_edit` and
     /// `resolve`.
     pub syntax: Option<SyntaxResources>,
-    /// A debug supervisor, a folder and a conversation: `debug`.
+    /// Pages and searches: `WebFetch`, and with a provider `WebSearch`.
+    pub web: Option<WebResources>,
+    /// Where questions go: `ask_user`, which needs a conversation too.
+    pub questions: Option<Questions>,
+    /// The conversation that the run serves: the space in which its cards appear (R127, D43).
+    pub conversation: Option<String>,
+    /// Files to read: `Read`, and with a commit `Write`, `Edit` and `apply_patch`.
+    pub files: Option<FileResources>,
+    /// A debug supervisor and a folder: `debug`, which needs a conversation too.
     pub debug: Option<DebugResources>,
 }
 
@@ -33,7 +65,10 @@ pub struct Resources {
 /// Call it once per run: tools of one registry share what belongs to the run, such as its staged edits.
 pub fn connect(resources: &Resources) -> Registry {
     let builder = connect_syntax(Registry::builder(), resources.syntax.as_ref());
-    let builder = connect_debug(builder, resources.debug.as_ref());
+    let builder = connect_web(builder, resources.web.as_ref());
+    let builder = connect_questions(builder, resources);
+    let builder = connect_files(builder, resources.files.as_ref());
+    let builder = connect_debug(builder, resources);
     builder
         .build()
         .expect("the built-in tools have distinct names and closed arguments")
@@ -61,9 +96,68 @@ fn connect_syntax(builder: Builder, syntax: Option<&SyntaxResources>) -> Builder
     }
 }
 
-fn connect_debug(builder: Builder, debug: Option<&DebugResources>) -> Builder {
-    match debug {
-        Some(debug) => builder.add(Debug::new(debug.clone())),
-        None => builder.unavailable("debug", "no debug supervisor is wired for this run"),
+fn connect_web(builder: Builder, web: Option<&WebResources>) -> Builder {
+    let builder = builder
+        .alias("web_fetch", WebFetch::NAME)
+        .alias("web_search", WebSearch::NAME);
+    let Some(web) = web else {
+        let reason = "no connection to the web is wired for this run";
+        return builder
+            .unavailable(WebFetch::NAME, reason)
+            .unavailable(WebSearch::NAME, reason);
+    };
+    let builder = builder.add(WebFetch::new(web.fetcher.clone()));
+    match &web.search {
+        Some(provider) => builder.add(WebSearch::new(Arc::clone(provider))),
+        None => builder.unavailable(
+            WebSearch::NAME,
+            "no search provider is configured: set [web.search] searxng in toolbox.toml",
+        ),
+    }
+}
+
+fn connect_questions(builder: Builder, resources: &Resources) -> Builder {
+    match (&resources.questions, &resources.conversation) {
+        (Some(questions), Some(conversation)) => {
+            builder.add(AskUser::new(questions.clone(), conversation))
+        }
+        (None, _) => builder.unavailable("ask_user", "no port for questions is wired for this run"),
+        (Some(_), None) => builder.unavailable(
+            "ask_user",
+            "the run serves no conversation in which a question could appear",
+        ),
+    }
+}
+
+fn connect_files(builder: Builder, files: Option<&FileResources>) -> Builder {
+    const WRITERS: [&str; 3] = [Write::NAME, Edit::NAME, ApplyPatch::NAME];
+    // The lower-case names stand for those of the sources (D33).
+    let builder = builder
+        .alias("read", Read::NAME)
+        .alias("write", Write::NAME)
+        .alias("edit", Edit::NAME);
+    let missing = |builder: Builder, reason: &str| {
+        let note = |builder: Builder, name: &&str| builder.unavailable(name, reason);
+        WRITERS.iter().fold(builder, note)
+    };
+    let Some(files) = files else {
+        let reason = "no files are wired for this run";
+        return missing(builder.unavailable(Read::NAME, reason), reason);
+    };
+    let builder = builder.add(Read::new(files.clone()));
+    match (Write::new(files), Edit::new(files), ApplyPatch::new(files)) {
+        (Some(write), Some(edit), Some(patch)) => builder.add(write).add(edit).add(patch),
+        _ => missing(builder, "no commit is wired for this run"),
+    }
+}
+
+fn connect_debug(builder: Builder, resources: &Resources) -> Builder {
+    match (&resources.debug, &resources.conversation) {
+        (Some(debug), Some(conversation)) => builder.add(Debug::new(debug, conversation)),
+        (None, _) => builder.unavailable(Debug::NAME, "no debug supervisor is wired for this run"),
+        (Some(_), None) => builder.unavailable(
+            Debug::NAME,
+            "the run serves no conversation that a debug session could belong to",
+        ),
     }
 }

@@ -1,18 +1,23 @@
 //! The one test binary: each module holds one tool or one concern.
 
+mod agents;
+mod ask;
 mod child;
 mod cli;
 mod contract;
+mod editing;
 mod files;
 mod files_crash;
 mod files_faults;
 mod files_rivals;
 mod files_support;
 mod hostile;
+mod policy;
 mod properties;
 mod readme;
 mod rewrite_cases;
 mod rewrite_more;
+mod session;
 mod split;
 mod split_plan;
 mod staging;
@@ -21,5 +26,8 @@ mod syntax_cases;
 mod syntax_partial;
 mod syntax_samples;
 mod tidy;
+mod tools_files;
 mod tools_syntax;
+mod toolset;
+mod web;
 mod workspace;

@@ -2,3 +2,5 @@
 
 #[allow(dead_code, reason = "each module uses what it needs")]
 pub(crate) mod peers;
+#[allow(dead_code, reason = "each module uses what it needs")]
+pub(crate) mod terminal;

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::help;
+use crate::background::ServeArgs;
+use crate::session::SessionArgs;
+use crate::{ask, help};
 
 /// The built-in tools of a coding agent's runtime.
 #[derive(Debug, Parser)]
@@ -69,11 +71,40 @@ pub(crate) enum Command {
     /// Show a staged rewrite, apply it to all its files or to none, or drop it
     #[command(long_about = help::RESOLVE)]
     Resolve(Resolve),
+    /// Ask whoever sits at the terminal a question, on a numbered card
+    #[command(alias = "ask_user", long_about = ask::HELP)]
+    AskUser(ask::AskUser),
+    /// Show a file with numbered lines
+    Read(crate::files::Read),
+    /// Make a file or replace its whole content
+    Write(crate::files::Write),
+    /// Replace exact text in a file
+    Edit(crate::files::Edit),
+    /// Apply a patch in the format of apply_patch to all its files or to none
+    #[command(alias = "apply_patch", long_about = help::APPLY_PATCH)]
+    ApplyPatch(crate::files::ApplyPatch),
     /// List the tools: name, tier, what they do, and why others are not there
     Tools(Tools),
     /// Call a tool by its name with its arguments as JSON
     #[command(long_about = help::CALL)]
     Call(Call),
+    /// Fetch one web page as Markdown
+    #[command(alias = "web_fetch")]
+    WebFetch(crate::web::WebFetch),
+    /// Search the web
+    #[command(alias = "web_search")]
+    WebSearch(crate::web::WebSearch),
+    /// Run a program under a debugger: breakpoints, steps, stack, variables, output
+    #[command(long_about = crate::debug::HELP)]
+    Debug(crate::debug::Debug),
+    /// Make, show, replace, list and serve agent configurations
+    Agent(crate::agent::Agent),
+    /// Hold one run over standard input and output, JSON lines; or ask the background session
+    #[command(long_about = help::SESSION)]
+    Session(SessionArgs),
+    /// Be the background session of a checkout
+    #[command(hide = true)]
+    BackgroundSession(ServeArgs),
     /// Print the completions of a shell
     Completions {
         /// The shell
@@ -180,6 +211,9 @@ pub(crate) struct Tools {
     /// Whose view to show: everything, or what plan mode and read-only sub-agents see
     #[arg(long, value_enum, default_value_t)]
     pub(crate) surface: Surface,
+    /// Show what an agent sees: a file with its configuration, or its id
+    #[arg(long, value_name = "FILE|ID")]
+    pub(crate) agent: Option<String>,
     /// Print the JSON schema of each tool's arguments
     #[arg(long)]
     pub(crate) schema: bool,
@@ -201,4 +235,10 @@ pub(crate) struct Call {
     /// Its arguments, a JSON object; `-` reads it from standard input
     #[arg(value_name = "JSON", default_value = "{}")]
     pub(crate) arguments: String,
+    /// Call it in the background session of this checkout, as tools with state always are
+    #[arg(long)]
+    pub(crate) background: bool,
+    /// Approve calls that it bridges to up to this tier, in the background session: read, write or exec
+    #[arg(long, value_name = "TIER", requires = "background")]
+    pub(crate) approve: Option<toolbox::tool::Tier>,
 }

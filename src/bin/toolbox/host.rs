@@ -1,24 +1,37 @@
 //! What this process gives to the library: the workspace, the state folder, a run.
 
 use std::env;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
+use toolbox::ask::QuestionPort;
+use toolbox::child::{Processes, Watch};
 use toolbox::files::{Committer, ContentHash};
+use toolbox::limits;
 use toolbox::registry::Registry;
 use toolbox::run::{CallOptions, Run};
 use toolbox::syntax::Grammars;
 use toolbox::syntax::staging::StagingStore;
 use toolbox::tool::{Output, Tier};
-use toolbox::tools::{self, AstGrep, Edits, Resources, SyntaxResources, recovery_note};
+use toolbox::tools::{
+    self, AstGrep, DebugResources, Edits, FileResources, Questions, Resources, SyntaxResources,
+    WebResources, recovery_note,
+};
+use toolbox::web::{Allowed, Fetcher};
 use toolbox::workspace::{Workspace, enclosing_checkout};
 
 use crate::args::Global;
+use crate::cards;
 use crate::output::{Console, Ending, Step};
 
 /// Letters of a content hash that name a state folder: short, because a socket's path has little room.
 const STATE_NAME_LETTERS: usize = 32;
+
+/// The conversation of a command: that of the person at the terminal (D43).
+const CONVERSATION: &str = "terminal";
 
 /// Everything that one command works with.
 pub(crate) struct Host {
@@ -27,6 +40,12 @@ pub(crate) struct Host {
     /// Whether `-C` named the workspace: relative paths are then looked up in it first.
     workspace_named: bool,
     resources: SyntaxResources,
+    /// Where questions of a command appear.
+    questions: Arc<dyn QuestionPort>,
+    /// How long a question waits; `None` is for ever.
+    pub(crate) question_timeout: Option<Duration>,
+    /// Whether one run serves many calls.
+    in_session: bool,
 }
 
 impl Host {
@@ -64,14 +83,91 @@ impl Host {
             current_dir,
             workspace_named: global.workspace.is_some(),
             resources,
+            questions: cards::terminal(),
+            question_timeout: None,
+            in_session: false,
         })
+    }
+
+    /// Serves the background session: what it parsed is worth keeping, and its edits are those of the
+    /// commands of the checkout (D43).
+    pub(crate) fn for_background(mut self) -> Self {
+        self.in_session = true;
+        self.resources.cache = Some(Arc::default());
+        self
+    }
+
+    /// Returns the folder where the background session of the checkout is met.
+    pub(crate) fn meeting_folder(&self, console: &Console) -> Step<PathBuf> {
+        let state_dir = &self.edits(console)?.committer;
+        let state_dir = state_dir.state_dir();
+        // The runtime folder goes with the login, and so should the socket. One of another user, as after
+        // `sudo`, is none of ours.
+        let runtime = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+        let own = |path: &PathBuf| {
+            let metadata = std::fs::metadata(path);
+            let user = rustix::process::geteuid().as_raw();
+            path.is_absolute() && metadata.is_ok_and(|it| it.is_dir() && it.uid() == user)
+        };
+        Ok(match (runtime.filter(own), state_dir.file_name()) {
+            (Some(runtime), Some(name)) => runtime.join("toolbox").join(name),
+            _ => state_dir.join("session"),
+        })
+    }
+
+    /// Serves one run that lives on: what it parsed is worth keeping, and its edits are its own (D43).
+    pub(crate) fn for_session(mut self) -> Self {
+        self.in_session = true;
+        self.resources.cache = Some(Arc::default());
+        if let Some(edits) = &mut self.resources.edits {
+            edits.staging = Arc::new(StagingStore::in_memory());
+        }
+        self
     }
 
     /// Returns the tools of this workspace.
     pub(crate) fn registry(&self) -> Registry {
         tools::connect(&Resources {
             syntax: Some(self.resources.clone()),
+            web: Some(WebResources::new(Fetcher::new(
+                Allowed::default(),
+                limits::FETCH_TIME,
+            ))),
+            questions: Some(self.questions()),
+            conversation: Some(CONVERSATION.to_owned()),
+            files: Some(self.files()),
+            debug: Some(self.debugger()),
+            ..Resources::default()
         })
+    }
+
+    /// Where the questions and approvals of a command appear: its terminal.
+    pub(crate) fn questions(&self) -> Questions {
+        Questions::new(Arc::clone(&self.questions)).with_timeout(self.question_timeout)
+    }
+
+    /// Returns the files of this workspace; all writers share the commit of the staged edits.
+    fn files(&self) -> FileResources {
+        let files = FileResources::new(self.workspace.clone());
+        // A command reads the file itself as it starts; a run remembers what it has read (D35).
+        let files = match self.in_session {
+            true => files,
+            false => files.one_shot(),
+        };
+        match &self.resources.edits {
+            Some(edits) => files.with_committer(Arc::clone(&edits.committer)),
+            None => files,
+        }
+    }
+
+    /// Returns what debug sessions are started with: the environment of this process.
+    fn debugger(&self) -> DebugResources {
+        let processes = Processes::new(Watch::Shell);
+        let options = toolbox::dap::Options::new(env::vars_os().collect());
+        DebugResources {
+            supervisor: toolbox::dap::Supervisor::new(processes, options),
+            workspace: self.workspace.clone(),
+        }
     }
 
     /// Returns where edits are staged.
@@ -168,8 +264,8 @@ impl Host {
     }
 }
 
-/// The state folder of a workspace, by its canonical path; none when there is no home to put it in.
-fn state_dir(root: &Path) -> Option<PathBuf> {
+/// Where this user's state is kept; none when there is no home to put it in.
+pub(crate) fn state_base() -> Option<PathBuf> {
     let absolute = |name: &str| {
         env::var_os(name)
             .map(PathBuf::from)
@@ -177,9 +273,14 @@ fn state_dir(root: &Path) -> Option<PathBuf> {
     };
     let base = absolute("XDG_STATE_HOME")
         .or_else(|| Some(absolute("HOME")?.join(".local").join("state")))?;
+    Some(base.join("toolbox"))
+}
+
+/// The state folder of a workspace, by its canonical path.
+fn state_dir(root: &Path) -> Option<PathBuf> {
     let mut name = ContentHash::of(root.as_os_str().as_encoded_bytes()).to_string();
     name.truncate(STATE_NAME_LETTERS);
-    Some(base.join("toolbox").join(name))
+    Some(state_base()?.join(name))
 }
 
 /// Whether a word is a number: who gives one to a flag that takes none means lines of context.

@@ -11,6 +11,9 @@ use crate::output::{Console, Ending, Step};
 /// Lists the tools of this workspace.
 pub(crate) fn tools(console: &Console, global: &Global, args: Tools) -> Step {
     let mut registry = Host::open(console, global)?.registry();
+    if let Some(agent) = &args.agent {
+        registry = crate::agent::toolset(console, agent)?.apply(registry);
+    }
     if args.surface == Surface::Plan {
         registry = registry.limit(Tier::Read);
     }

@@ -4,21 +4,27 @@
 //! A command calls its tool through the gate of a run, as every other host does. Typing it is its own
 //! approval (D42).
 
+mod agent;
 mod allocator;
 mod args;
-#[expect(dead_code, reason = "the commands of stateful tools call it")]
+mod ask;
 mod background;
 mod call;
+mod cards;
+mod debug;
 mod edits;
+mod files;
 mod help;
 mod host;
 mod inspect;
 mod output;
 mod paint;
 mod search;
+mod session;
 mod shorten;
 mod speak;
 mod staged;
+mod web;
 
 use std::process::ExitCode;
 
@@ -35,17 +41,40 @@ fn main() -> ExitCode {
     };
     let mut console = Console::new(&cli.global);
     // Whoever calls a tool by its name with JSON reads of its arguments; everybody else types flags.
-    console.flags = !matches!(cli.command, Command::Call(_));
+    console.flags = !matches!(cli.command, Command::Call(_) | Command::Session(_));
     let ending = match cli.command {
         Command::AstGrep(args) => search::ast_grep(&console, &cli.global, args),
         Command::AstEdit(args) => edits::ast_edit(&console, &cli.global, args),
         Command::Resolve(args) => staged::resolve(&console, &cli.global, args),
+        Command::AskUser(args) => ask::ask_user(&console, &cli.global, args),
+        Command::Read(args) => files::read(&console, &cli.global, args),
+        Command::Write(args) => files::write(&console, &cli.global, args),
+        Command::Edit(args) => files::edit(&console, &cli.global, args),
+        Command::ApplyPatch(args) => files::apply_patch(&console, &cli.global, args),
         Command::Tools(args) => inspect::tools(&console, &cli.global, args),
         Command::Call(args) => call::call(&console, &cli.global, args),
+        Command::WebFetch(args) => web::fetch(&console, &cli.global, args),
+        Command::WebSearch(args) => web::search(&console, &cli.global, args),
+        Command::Debug(args) => debug::debug(&console, &cli.global, args),
+        Command::Agent(args) => agent::agent(&console, &cli.global, args),
+        Command::Session(args) => session::session(&console, &cli.global, args),
+        Command::BackgroundSession(args) => background::serve(&console, &cli.global, args),
         Command::Completions { shell } => inspect::completions(&console, shell),
         Command::Man => inspect::man(&console),
     };
     ending
         .map_or_else(|ending| ending, |()| Ending::Done)
         .code()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::Cli;
+
+    #[test]
+    fn the_arguments_of_every_command_fit_together() {
+        Cli::command().debug_assert();
+    }
 }

@@ -208,6 +208,69 @@ pub const NEAR_PATH_ENTRIES: usize = 20_000;
 
 /// Files outside the workspace that language servers may open to one run's reading (D36).
 pub const ALLOWED_PLACES: usize = 100_000;
+// Language servers (R12 to R42).
+
+/// How long a language server may take to answer `initialize`; slow ones load a runtime first.
+pub const LSP_START: Duration = Duration::from_secs(45);
+
+/// How long a language server may take to answer one question of the tool.
+pub const LSP_REQUEST: Duration = Duration::from_secs(20);
+
+/// How long a question waits for a server to load and index; the answer then says `index incomplete`.
+pub const LSP_READY: Duration = Duration::from_secs(30);
+
+/// How long `shutdown` may take, and how long SIGTERM, before the whole tree is killed.
+pub const LSP_SHUTDOWN: Duration = Duration::from_secs(2);
+
+/// How long a server may leave its input unread before it counts as wedged.
+pub const LSP_STALL: Duration = Duration::from_secs(10);
+
+/// How long a server without questions is kept.
+pub const LSP_IDLE: Duration = Duration::from_secs(15 * 60);
+
+/// Language servers that one run keeps; the least recently used is stopped for another.
+pub const LSP_SERVERS: usize = 8;
+
+/// Documents that one server has open; the least recently used is closed for another.
+pub const LSP_DOCUMENTS: usize = 50;
+
+/// Largest document that is given to a language server, in bytes.
+pub const LSP_DOCUMENT_BYTES: u64 = 8 << 20;
+
+/// Largest message that is taken from a language server, in bytes.
+pub const LSP_MESSAGE_BYTES: usize = 64 << 20;
+
+/// Bytes of a language server's standard error that are kept.
+pub const LSP_STDERR_BYTES: usize = 64 << 10;
+
+/// How long to wait after the first, second and third crash of a server before it is started again.
+pub const LSP_RESTARTS: [Duration; 3] = [
+    Duration::from_millis(500),
+    Duration::from_secs(2),
+    Duration::from_secs(8),
+];
+
+/// The time in which as many crashes as there are restarts make a server broken until `reload`.
+pub const LSP_CRASH_WINDOW: Duration = Duration::from_secs(5 * 60);
+
+/// Uses of a symbol that an answer lists (R22); places of a definition are held to the same.
+pub const LSP_REFERENCES: usize = 50;
+
+/// Symbols of a workspace search that an answer lists (R24).
+pub const LSP_WORKSPACE_SYMBOLS: usize = 100;
+
+/// Symbols of a document that an answer lists (R25).
+pub const LSP_DOCUMENT_SYMBOLS: usize = 200;
+
+/// Code actions that an answer lists.
+pub const LSP_CODE_ACTIONS: usize = 50;
+
+/// Bytes of documentation that a hover shows.
+pub const LSP_HOVER_BYTES: usize = 8_000;
+
+/// Files that are looked at to find what changed on disk behind the servers, or which servers a checkout
+/// could use.
+pub const LSP_SCANNED_FILES: usize = 20_000;
 
 // The debugger.
 

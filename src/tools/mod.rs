@@ -12,6 +12,7 @@ mod ast_grep;
 mod debug;
 mod edit;
 mod files;
+mod lsp;
 mod read;
 mod resolve;
 mod syntax;
@@ -29,6 +30,7 @@ pub use ast_grep::AstGrep;
 pub use debug::{Debug, DebugArgs, DebugResources};
 pub use edit::Edit;
 pub use files::{FileResources, ReadLimits, Unseen};
+pub use lsp::{Lsp, LspArgs, LspResources, Outside};
 pub use read::Read;
 pub use resolve::{Resolve, recovery_note};
 pub use syntax::{Edits, SyntaxResources};
@@ -58,6 +60,8 @@ pub struct Resources {
     pub files: Option<FileResources>,
     /// A debug supervisor and a folder: `debug`, which needs a conversation too.
     pub debug: Option<DebugResources>,
+    /// Language servers and the workspace that they serve: `lsp`.
+    pub lsp: Option<LspResources>,
 }
 
 /// Makes the registry of a run: every tool whose resource is there, and why the others are not.
@@ -69,6 +73,7 @@ pub fn connect(resources: &Resources) -> Registry {
     let builder = connect_questions(builder, resources);
     let builder = connect_files(builder, resources.files.as_ref());
     let builder = connect_debug(builder, resources);
+    let builder = connect_lsp(builder, resources.lsp.as_ref());
     builder
         .build()
         .expect("the built-in tools have distinct names and closed arguments")
@@ -148,6 +153,13 @@ fn connect_files(builder: Builder, files: Option<&FileResources>) -> Builder {
     match (Write::new(files), Edit::new(files), ApplyPatch::new(files)) {
         (Some(write), Some(edit), Some(patch)) => builder.add(write).add(edit).add(patch),
         _ => missing(builder, "no commit is wired for this run"),
+    }
+}
+
+fn connect_lsp(builder: Builder, lsp: Option<&LspResources>) -> Builder {
+    match lsp {
+        Some(lsp) => builder.add(Lsp::new(lsp.clone())),
+        None => builder.unavailable("lsp", "no language servers are wired for this run"),
     }
 }
 

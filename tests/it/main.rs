@@ -12,6 +12,7 @@ mod files_faults;
 mod files_rivals;
 mod files_support;
 mod hostile;
+mod lsp;
 mod policy;
 mod properties;
 mod readme;

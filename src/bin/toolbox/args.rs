@@ -83,6 +83,9 @@ pub(crate) enum Command {
     /// Apply a patch in the format of apply_patch to all its files or to none
     #[command(alias = "apply_patch", long_about = help::APPLY_PATCH)]
     ApplyPatch(crate::files::ApplyPatch),
+    /// Ask the language servers: definitions, references, hovers, symbols, diagnostics
+    #[command(long_about = crate::lsp::HELP)]
+    Lsp(crate::lsp::LspCommand),
     /// List the tools: name, tier, what they do, and why others are not there
     Tools(Tools),
     /// Call a tool by its name with its arguments as JSON

@@ -25,6 +25,7 @@ use toolbox::workspace::{Workspace, enclosing_checkout};
 
 use crate::args::Global;
 use crate::cards;
+use crate::lsp;
 use crate::output::{Console, Ending, Step};
 
 /// Letters of a content hash that name a state folder: short, because a socket's path has little room.
@@ -136,6 +137,7 @@ impl Host {
             questions: Some(self.questions()),
             conversation: Some(CONVERSATION.to_owned()),
             files: Some(self.files()),
+            lsp: Some(lsp::resources(&self.workspace)),
             debug: Some(self.debugger()),
             ..Resources::default()
         })

@@ -17,6 +17,7 @@ mod files;
 mod help;
 mod host;
 mod inspect;
+mod lsp;
 mod output;
 mod paint;
 mod search;
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
         Command::Write(args) => files::write(&console, &cli.global, args),
         Command::Edit(args) => files::edit(&console, &cli.global, args),
         Command::ApplyPatch(args) => files::apply_patch(&console, &cli.global, args),
+        Command::Lsp(args) => lsp::lsp(&console, &cli.global, args),
         Command::Tools(args) => inspect::tools(&console, &cli.global, args),
         Command::Call(args) => call::call(&console, &cli.global, args),
         Command::WebFetch(args) => web::fetch(&console, &cli.global, args),

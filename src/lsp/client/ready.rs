@@ -1,0 +1,148 @@
+//! When the answers of a server are whole.
+//!
+//! A server that has not loaded its project answers at once and plausibly: with the file it was asked
+//! about, with an import line, with nothing. Every row says how its server shows that it has loaded; this
+//! waits for that, within a bound, and says what is still under way where the bound is not enough.
+
+use std::fmt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::cancel::Cancel;
+use crate::lsp::client::Server;
+use crate::lsp::client::state::ServerState;
+use crate::lsp::error::LspError;
+use crate::lsp::servers::Ready;
+use crate::lsp::uri;
+
+/// Whether the answers of a server are whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Readiness {
+    /// They are.
+    Ready,
+    /// They may miss something, because this is still under way.
+    Incomplete(String),
+}
+
+/// How long a server that announces its loading may take to begin, once it has handled the first document.
+const BEGINS_WITHIN: Duration = Duration::from_millis(1_500);
+
+/// The token under which clangd reports its index.
+const INDEX_TOKEN: &str = "backgroundIndexProgress";
+
+impl Readiness {
+    /// Tells whether the answers are whole.
+    pub fn is_ready(&self) -> bool {
+        *self == Self::Ready
+    }
+}
+
+impl fmt::Display for Readiness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ready => f.write_str("ready"),
+            Self::Incomplete(why) => write!(f, "index incomplete: {why}"),
+        }
+    }
+}
+
+impl Server {
+    /// Waits until the server has loaded the project of `path`, an open document.
+    ///
+    /// An error is the end of the server or of the call; running out of time is none.
+    pub fn wait_ready(
+        &self,
+        path: &Path,
+        deadline: Instant,
+        cancel: &Cancel,
+    ) -> Result<Readiness, LspError> {
+        let rule = self.row().ready;
+        if matches!(rule, Ready::ProgressAfterOpen | Ready::BackgroundIndex) {
+            self.wait_begin(path, rule, deadline, cancel)?;
+        }
+        let res = self.wait(deadline, cancel, |state| {
+            if state.gone().is_some() || is_loaded(state, rule) {
+                return Some(state.gone().map(str::to_owned));
+            }
+            None
+        });
+        match res {
+            Some(None) => Ok(Readiness::Ready),
+            Some(Some(why)) => Err(self.shared.gone_error(why)),
+            None if cancel.is_cancelled() => Err(LspError::Cancelled),
+            None => Ok(self.look(|state| Readiness::Incomplete(under_way(state)))),
+        }
+    }
+
+    /// Returns what is under way now, without waiting.
+    pub fn readiness(&self) -> Readiness {
+        let rule = self.row().ready;
+        self.look(|state| match is_loaded(state, rule) {
+            true => Readiness::Ready,
+            false => Readiness::Incomplete(under_way(state)),
+        })
+    }
+
+    /// Waits until the loading that follows the first document has begun, or will not begin.
+    fn wait_begin(
+        &self,
+        path: &Path,
+        rule: Ready,
+        deadline: Instant,
+        cancel: &Cancel,
+    ) -> Result<(), LspError> {
+        if self.look(|state| has_begun(state, rule)) {
+            return Ok(());
+        }
+        // Servers take messages in order: once this is answered the document has been handled.
+        let params = json!({"textDocument": {"uri": uri::from_path(path)}});
+        let barrier = self.request("textDocument/documentSymbol", params, deadline, cancel);
+        if let Err(err @ (LspError::Gone { .. } | LspError::Cancelled)) = barrier {
+            return Err(err);
+        }
+        if rule == Ready::BackgroundIndex && !has_database(self.root()) {
+            return Ok(());
+        }
+        let until = (Instant::now() + BEGINS_WITHIN).min(deadline);
+        self.wait(until, cancel, |state| {
+            (has_begun(state, rule) || state.gone().is_some()).then_some(())
+        });
+        Ok(())
+    }
+}
+
+fn has_begun(state: &ServerState, rule: Ready) -> bool {
+    match rule {
+        Ready::BackgroundIndex => state
+            .progress_log
+            .iter()
+            .any(|event| event.token == INDEX_TOKEN),
+        Ready::Progress | Ready::Quiescent | Ready::ProgressAfterOpen => {
+            !state.progress_log.is_empty()
+        }
+    }
+}
+
+fn is_loaded(state: &ServerState, rule: Ready) -> bool {
+    match rule {
+        Ready::Quiescent => state.quiescent == Some(true),
+        Ready::Progress | Ready::ProgressAfterOpen => state.progress.is_empty(),
+        Ready::BackgroundIndex => !state.progress.contains_key(INDEX_TOKEN),
+    }
+}
+
+fn under_way(state: &ServerState) -> String {
+    let works: Vec<String> = state.progress.values().map(ToString::to_string).collect();
+    match works.is_empty() {
+        true => "the server is still loading".to_owned(),
+        false => works.join(", "),
+    }
+}
+
+fn has_database(root: &Path) -> bool {
+    ["compile_commands.json", "build/compile_commands.json"]
+        .iter()
+        .any(|name| root.join(name).exists())
+}

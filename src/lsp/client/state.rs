@@ -1,0 +1,302 @@
+//! What is known of a server from what it said: one value behind one lock, changed by one thread.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::lsp::client::watch::Watchers;
+use crate::lsp::convert::Encoding;
+use crate::lsp::published::Published;
+
+/// Progress events and messages that are kept.
+const KEPT: usize = 64;
+
+/// What a server said of itself so far.
+#[derive(Debug)]
+pub struct ServerState {
+    pub(crate) phase: Phase,
+    pub(crate) capabilities: Value,
+    pub(crate) encoding: Encoding,
+    pub(crate) version: Option<String>,
+    pub(crate) registrations: BTreeMap<String, Registration>,
+    pub(crate) watchers: Watchers,
+    pub(crate) progress: BTreeMap<String, Progress>,
+    pub(crate) progress_log: VecDeque<ProgressEvent>,
+    pub(crate) quiescent: Option<bool>,
+    pub(crate) health: Option<String>,
+    pub(crate) messages: VecDeque<Message>,
+    pub(crate) published: Published,
+    /// How often the server asked that diagnostics be pulled again.
+    pub(crate) refreshes: u64,
+    pub(crate) garbage: Option<String>,
+    pub(crate) n_timeouts: u32,
+    pub(crate) last_open: Option<Instant>,
+    pub(crate) n_opened: u64,
+}
+
+/// How far a server is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    Starting,
+    Ready,
+    Gone { why: String, at: Instant },
+}
+
+/// A capability that a server registered after it had started.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Registration {
+    pub(crate) method: String,
+    pub(crate) options: Value,
+}
+
+/// Work that a server said it is doing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Progress {
+    /// What it is called; servers may leave it empty.
+    pub title: String,
+    /// The latest remark.
+    pub message: Option<String>,
+    /// How much of it is done, where the server says it.
+    pub percentage: Option<u64>,
+    /// Since when.
+    pub since: Instant,
+}
+
+/// The beginning or the end of some work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgressEvent {
+    /// The token that names the work.
+    pub token: String,
+    /// What it is called.
+    pub title: String,
+    /// Whether it began; it ended otherwise.
+    pub began: bool,
+    /// When the event came.
+    pub at: Instant,
+}
+
+/// Something that a server wanted shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// 1 is an error, 2 a warning, 3 information, 4 a log line.
+    pub level: u8,
+    /// The text.
+    pub text: String,
+}
+
+impl ServerState {
+    pub(super) fn new(root: PathBuf) -> Self {
+        Self {
+            phase: Phase::Starting,
+            capabilities: Value::Null,
+            encoding: Encoding::default(),
+            version: None,
+            registrations: BTreeMap::new(),
+            watchers: Watchers::new(root),
+            progress: BTreeMap::new(),
+            progress_log: VecDeque::new(),
+            quiescent: None,
+            health: None,
+            messages: VecDeque::new(),
+            published: Published::default(),
+            refreshes: 0,
+            garbage: None,
+            n_timeouts: 0,
+            last_open: None,
+            n_opened: 0,
+        }
+    }
+
+    /// Returns what the server said about files.
+    pub fn published(&self) -> &Published {
+        &self.published
+    }
+
+    /// Returns the work that has begun and not ended, by token.
+    pub fn progress(&self) -> &BTreeMap<String, Progress> {
+        &self.progress
+    }
+
+    /// Returns the last beginnings and ends of work, oldest first.
+    pub fn progress_log(&self) -> impl DoubleEndedIterator<Item = &ProgressEvent> {
+        self.progress_log.iter()
+    }
+
+    /// Returns whether the server has nothing left to do; `None` when it never speaks of it.
+    pub fn quiescent(&self) -> Option<bool> {
+        self.quiescent
+    }
+
+    /// Returns how often the server asked that diagnostics be pulled again.
+    pub fn refreshes(&self) -> u64 {
+        self.refreshes
+    }
+
+    /// Returns why the server is gone, if it is.
+    pub fn gone(&self) -> Option<&str> {
+        match &self.phase {
+            Phase::Gone { why, .. } => Some(why),
+            Phase::Starting | Phase::Ready => None,
+        }
+    }
+
+    /// Tells whether it has a capability, static (`renameProvider`) or registered (`textDocument/rename`).
+    pub fn supports(&self, provider: &str, method: &str) -> bool {
+        self.provider(provider, method).is_some()
+    }
+
+    /// Returns the static capability `name`, or the options of a dynamic registration of `method`.
+    pub(crate) fn provider(&self, name: &str, method: &str) -> Option<Value> {
+        match &self.capabilities[name] {
+            Value::Null | Value::Bool(false) => self
+                .registrations
+                .values()
+                .find(|registration| registration.method == method)
+                .map(|registration| registration.options.clone()),
+            options => Some(options.clone()),
+        }
+    }
+
+    pub(super) fn note(&mut self, level: u8, text: &str) {
+        push(
+            &mut self.messages,
+            Message {
+                level,
+                text: text.to_owned(),
+            },
+        );
+    }
+
+    pub(super) fn on_progress(&mut self, params: &Value) {
+        let token = token(&params["token"]);
+        let value = &params["value"];
+        let text = |name: &str| value[name].as_str().map(str::to_owned);
+        let now = Instant::now();
+        match value["kind"].as_str() {
+            Some("begin") => {
+                let title = text("title").unwrap_or_default();
+                let progress = Progress {
+                    title: title.clone(),
+                    message: text("message"),
+                    percentage: value["percentage"].as_u64(),
+                    since: now,
+                };
+                self.progress.insert(token.clone(), progress);
+                self.log_progress(token, title, true, now);
+            }
+            Some("report") => {
+                if let Some(progress) = self.progress.get_mut(&token) {
+                    progress.message = text("message").or(progress.message.take());
+                    progress.percentage = value["percentage"].as_u64().or(progress.percentage);
+                }
+            }
+            Some("end") => {
+                if let Some(progress) = self.progress.remove(&token) {
+                    self.log_progress(token, progress.title, false, now);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn log_progress(&mut self, token: String, title: String, began: bool, at: Instant) {
+        let event = ProgressEvent {
+            token,
+            title,
+            began,
+            at,
+        };
+        push(&mut self.progress_log, event);
+    }
+}
+
+impl std::fmt::Display for Progress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let title = if self.title.is_empty() {
+            "working"
+        } else {
+            &self.title
+        };
+        f.write_str(title)?;
+        if let Some(percentage) = self.percentage {
+            write!(f, " {percentage}%")?;
+        }
+        if let Some(message) = &self.message {
+            write!(f, " ({message})")?;
+        }
+        let running = self.since.elapsed();
+        if running > Duration::from_secs(60) {
+            write!(f, ", for {} s", running.as_secs())?;
+        }
+        Ok(())
+    }
+}
+
+fn push<T>(queue: &mut VecDeque<T>, item: T) {
+    if queue.len() == KEPT {
+        queue.pop_front();
+    }
+    queue.push_back(item);
+}
+
+/// A token is a number or a text, and some servers write numbers as text.
+fn token(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn work_begins_reports_and_ends() {
+        let mut state = ServerState::new(PathBuf::from("/"));
+        let mut tell = |token: Value, kind: &str| {
+            state.on_progress(&json!({"token": token, "value": {"kind": kind, "message": kind}}));
+        };
+        tell(json!("a"), "begin");
+        tell(json!(7), "begin");
+        tell(json!("a"), "report");
+        tell(json!("unknown"), "report");
+        tell(json!("unknown"), "end");
+        tell(json!(7), "end");
+        assert_eq!(state.progress.keys().collect::<Vec<_>>(), ["a"]);
+        assert_eq!(state.progress["a"].message.as_deref(), Some("report"));
+        let log: Vec<(&str, bool)> = state
+            .progress_log()
+            .map(|event| (event.token.as_str(), event.began))
+            .collect();
+        assert_eq!(log, [("a", true), ("7", true), ("7", false)]);
+    }
+
+    #[test]
+    fn a_provider_is_static_or_registered() {
+        let mut state = ServerState::new(PathBuf::from("/"));
+        state.capabilities = json!({"renameProvider": true, "hoverProvider": false});
+        assert!(
+            state
+                .provider("renameProvider", "textDocument/rename")
+                .is_some()
+        );
+        assert!(
+            state
+                .provider("hoverProvider", "textDocument/hover")
+                .is_none()
+        );
+        state.registrations.insert(
+            "1".to_owned(),
+            Registration {
+                method: "textDocument/hover".to_owned(),
+                options: json!({"x": 1}),
+            },
+        );
+        let options = state.provider("hoverProvider", "textDocument/hover");
+        assert_eq!(options, Some(json!({"x": 1})));
+    }
+}

@@ -1,0 +1,216 @@
+//! The documents that one server has open, with exactly the text that it was given.
+//!
+//! The file on disk is the truth: a document is opened from it and brought up to it again, whoever changed
+//! it. Places are converted with the text kept here, because that is the text the server counts in. The
+//! number of open documents is bounded; the least recently used are closed.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use crate::files::ContentHash;
+use crate::limits;
+use crate::lsp::error::LspError;
+use crate::text::{TextKind, UTF8_BOM};
+
+/// The open documents of one server, by path.
+#[derive(Debug, Default)]
+pub(crate) struct Documents {
+    open: BTreeMap<PathBuf, Document>,
+    clock: u64,
+}
+
+/// One open document.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// The version that the server was told last; it counts from 1.
+    pub version: i64,
+    /// The hash of the file on disk that the text was read from.
+    pub hash: ContentHash,
+    /// The text that the server has, without a byte order mark.
+    pub text: Arc<str>,
+    stamp: Stamp,
+    used: u64,
+}
+
+/// What a file looked like when it was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    modified: Option<SystemTime>,
+    size: u64,
+    inode: u64,
+}
+
+/// The content of a file as a server gets it.
+#[derive(Clone, Debug)]
+pub(crate) struct Content {
+    pub(crate) hash: ContentHash,
+    pub(crate) text: Arc<str>,
+    pub(crate) stamp: Stamp,
+}
+
+/// A file that was written so shortly before it was read may be written again without its time changing:
+/// the clock of file systems ticks in milliseconds.
+const RACY: Duration = Duration::from_secs(2);
+
+impl Stamp {
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        let metadata = fs::metadata(path).ok()?;
+        Some(Self {
+            modified: metadata.modified().ok(),
+            size: metadata.len(),
+            inode: metadata.ino(),
+        })
+    }
+
+    /// Whether an equal stamp later means an equal content.
+    fn is_settled(&self) -> bool {
+        self.modified
+            .and_then(|modified| modified.elapsed().ok())
+            .is_some_and(|age| age > RACY)
+    }
+}
+
+impl Content {
+    /// Reads a file; one that is no UTF-8 text or too large is an error that says so.
+    pub(crate) fn read(path: &Path) -> Result<Self, LspError> {
+        let unreadable = |why: String| LspError::unreadable(path, why);
+        let stamp = Stamp::of(path).ok_or_else(|| unreadable("it does not exist".to_owned()))?;
+        if stamp.size > limits::LSP_DOCUMENT_BYTES {
+            let limit = limits::LSP_DOCUMENT_BYTES >> 20;
+            return Err(unreadable(format!("it is larger than {limit} MiB")));
+        }
+        let bytes = fs::read(path).map_err(|err| unreadable(err.to_string()))?;
+        let hash = ContentHash::of(&bytes);
+        if !TextKind::of(&bytes).is_utf8() {
+            return Err(unreadable("it is not UTF-8 text".to_owned()));
+        }
+        let bytes = bytes.strip_prefix(UTF8_BOM).unwrap_or(&bytes);
+        Ok(Self {
+            hash,
+            text: String::from_utf8_lossy(bytes).into(),
+            stamp,
+        })
+    }
+}
+
+impl Documents {
+    pub(crate) fn get(&self, path: &Path) -> Option<&Document> {
+        self.open.get(path)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.open.len()
+    }
+
+    pub(crate) fn paths(&self) -> Vec<PathBuf> {
+        self.open.keys().cloned().collect()
+    }
+
+    /// Notes the content that the server is about to be given; returns the version that it gets.
+    pub(crate) fn put(&mut self, path: &Path, content: Content) -> i64 {
+        self.clock += 1;
+        let version = self
+            .open
+            .get(path)
+            .map_or(1, |document| document.version + 1);
+        let document = Document {
+            version,
+            hash: content.hash,
+            text: content.text,
+            stamp: content.stamp,
+            used: self.clock,
+        };
+        self.open.insert(path.to_path_buf(), document);
+        version
+    }
+
+    /// Notes that a document is used and how its file looks now.
+    pub(crate) fn touch(&mut self, path: &Path, stamp: Stamp) {
+        self.clock += 1;
+        if let Some(document) = self.open.get_mut(path) {
+            document.used = self.clock;
+            document.stamp = stamp;
+        }
+    }
+
+    pub(crate) fn remove(&mut self, path: &Path) -> Option<Document> {
+        self.open.remove(path)
+    }
+
+    /// Returns the documents over the limit, least recently used first.
+    pub(crate) fn excess(&self, limit: usize) -> Vec<PathBuf> {
+        let n_over = self.open.len().saturating_sub(limit);
+        let mut by_use: Vec<(u64, &PathBuf)> = self
+            .open
+            .iter()
+            .map(|(path, document)| (document.used, path))
+            .collect();
+        by_use.sort_unstable();
+        by_use
+            .into_iter()
+            .take(n_over)
+            .map(|(_, path)| path.clone())
+            .collect()
+    }
+
+    /// Returns the documents whose file may have changed since it was read.
+    pub(crate) fn suspects(&self) -> Vec<PathBuf> {
+        self.open
+            .iter()
+            .filter(|(path, document)| {
+                !document.stamp.is_settled() || Stamp::of(path) != Some(document.stamp)
+            })
+            .map(|(path, _)| path.clone())
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn content(text: &str) -> Content {
+        Content {
+            hash: ContentHash::of(text.as_bytes()),
+            text: text.into(),
+            stamp: Stamp {
+                modified: None,
+                size: 0,
+                inode: 0,
+            },
+        }
+    }
+
+    #[test]
+    fn versions_count_up_and_the_least_recently_used_are_the_excess() {
+        let mut documents = Documents::default();
+        let path = |name: &str| PathBuf::from(format!("/{name}"));
+        for name in ["a", "b", "c"] {
+            assert_eq!(documents.put(&path(name), content(name)), 1);
+        }
+        assert_eq!(documents.put(&path("a"), content("new")), 2);
+        assert_eq!(documents.excess(3), [] as [PathBuf; 0]);
+        assert_eq!(documents.excess(2), [path("b")]);
+        let stamp = content("").stamp;
+        documents.touch(&path("b"), stamp);
+        assert_eq!(documents.excess(1), [path("c"), path("a")]);
+    }
+
+    #[test]
+    fn the_mark_is_stripped_and_what_is_no_text_is_refused() {
+        let temp = tempfile::tempdir().expect("a folder");
+        let file = |bytes: &[u8]| {
+            let path = temp.path().join("f");
+            fs::write(&path, bytes).expect("writable");
+            Content::read(&path)
+        };
+        assert_eq!(&*file(b"\xEF\xBB\xBFx\r\n").expect("text").text, "x\r\n");
+        assert!(file(b"\xFF\xFEx\0").is_err());
+        assert!(file(b"caf\xE9").is_err());
+        assert!(Content::read(&temp.path().join("none")).is_err());
+    }
+}

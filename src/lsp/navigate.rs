@@ -1,0 +1,198 @@
+//! Where a symbol is declared, what it is made of, who uses it (R19 to R22), and the hierarchies of calls
+//! and types (D44).
+
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::cancel::Cancel;
+use crate::limits;
+use crate::lsp::places::{Location, Place, Reader};
+use crate::lsp::question::{AskError, Opened, Spot};
+use crate::lsp::supervisor::Supervisor;
+use crate::lsp::symbol::Target;
+
+/// What is asked about a symbol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// Where it is declared.
+    Definition,
+    /// Where its type is declared.
+    TypeDefinition,
+    /// The concrete implementations.
+    Implementation,
+    /// Every use.
+    References,
+}
+
+/// Places, with how many there are.
+#[derive(Clone, Debug, Serialize)]
+pub struct LocationsReport {
+    #[serde(skip)]
+    relation: Relation,
+    #[serde(skip)]
+    symbol: String,
+    /// The places, sorted by file and position.
+    pub locations: Vec<Location>,
+    /// How many are listed.
+    pub shown: usize,
+    /// How many there are.
+    pub total: usize,
+    /// What the server was still doing, where the answer may miss something.
+    pub incomplete: Option<String>,
+    /// The server that answered.
+    pub server: String,
+    /// The files outside the workspace that are named.
+    #[serde(skip)]
+    pub outside: Vec<PathBuf>,
+}
+
+impl Relation {
+    fn method(self) -> &'static str {
+        match self {
+            Self::Definition => "textDocument/definition",
+            Self::TypeDefinition => "textDocument/typeDefinition",
+            Self::Implementation => "textDocument/implementation",
+            Self::References => "textDocument/references",
+        }
+    }
+
+    fn provider(self) -> &'static str {
+        match self {
+            Self::Definition => "definitionProvider",
+            Self::TypeDefinition => "typeDefinitionProvider",
+            Self::Implementation => "implementationProvider",
+            Self::References => "referencesProvider",
+        }
+    }
+
+    /// Returns the action as messages name it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Definition => "definition",
+            Self::TypeDefinition => "type_definition",
+            Self::Implementation => "implementation",
+            Self::References => "references",
+        }
+    }
+
+    fn noun(self, n: usize) -> &'static str {
+        match (self, n) {
+            (Self::Definition, 1) => "definition",
+            (Self::Definition, _) => "definitions",
+            (Self::TypeDefinition, 1) => "type definition",
+            (Self::TypeDefinition, _) => "type definitions",
+            (Self::Implementation, 1) => "implementation",
+            (Self::Implementation, _) => "implementations",
+            (Self::References, 1) => "reference",
+            (Self::References, _) => "references",
+        }
+    }
+}
+
+/// Asks where a symbol is declared, implemented or used.
+pub fn locations(
+    supervisor: &Supervisor,
+    relation: Relation,
+    spot: Spot<'_>,
+    cancel: &Cancel,
+) -> Result<LocationsReport, AskError> {
+    supervisor.check_spot(spot)?;
+    let opened = supervisor.open(spot.path, cancel)?;
+    opened.needs(relation.provider(), relation.method(), relation.as_str())?;
+    let target = supervisor.locate(&opened, spot)?;
+    let mut params = opened.at(target);
+    if relation == Relation::References {
+        params["context"] = json!({"includeDeclaration": true});
+    }
+    let deadline = supervisor.request_deadline();
+    let answer = opened
+        .server
+        .query(relation.method(), params, deadline, cancel)?;
+    let mut reader = Reader::new(supervisor.workspace(), &opened.server);
+    let read = |reader: &mut Reader<'_>, answer: &Value| {
+        let places = Place::read_all(answer);
+        let mut found: Vec<Location> = places.iter().map(|place| reader.location(place)).collect();
+        found.sort();
+        found.dedup();
+        found
+    };
+    let mut found = read(&mut reader, &answer);
+    if relation == Relation::References && !found.is_empty() {
+        mark_declarations(supervisor, &opened, target, cancel, &mut found);
+    }
+    let total = found.len();
+    found.truncate(limits::LSP_REFERENCES);
+    Ok(LocationsReport {
+        relation,
+        symbol: spot.symbol.to_owned(),
+        shown: found.len(),
+        total,
+        locations: found,
+        incomplete: opened.incomplete(),
+        server: opened.server.id().to_owned(),
+        outside: reader.outside,
+    })
+}
+
+/// Marks which of the uses are the declaration; the protocol mixes them.
+fn mark_declarations(
+    supervisor: &Supervisor,
+    opened: &Opened,
+    target: Target,
+    cancel: &Cancel,
+    found: &mut [Location],
+) {
+    let deadline = supervisor.request_deadline();
+    let relation = Relation::Definition;
+    let answer = opened
+        .server
+        .query(relation.method(), opened.at(target), deadline, cancel);
+    // Without an answer the list is as good as before.
+    let Ok(answer) = answer else { return };
+    let mut reader = Reader::new(supervisor.workspace(), &opened.server);
+    for place in Place::read_all(&answer) {
+        let declared = reader.location(&place);
+        for location in found.iter_mut() {
+            location.declaration |= location.file == declared.file
+                && location.line == declared.line
+                && location.column == declared.column;
+        }
+    }
+}
+
+impl fmt::Display for LocationsReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let noun = self.relation.noun(self.total);
+        match self.total {
+            0 => writeln!(f, "no {} of '{}' found", self.relation.noun(1), self.symbol)?,
+            total if total > self.shown => {
+                let cut = total - self.shown;
+                let shown = self.shown;
+                writeln!(
+                    f,
+                    "{total} {noun} of '{}', {shown} shown, {cut} cut",
+                    self.symbol
+                )?;
+            }
+            total => writeln!(f, "{total} {noun} of '{}'", self.symbol)?,
+        }
+        for location in &self.locations {
+            writeln!(f, "{location}")?;
+        }
+        tell_incomplete(f, self.incomplete.as_deref())
+    }
+}
+
+/// Says that an answer may miss something.
+pub(crate) fn tell_incomplete(f: &mut fmt::Formatter<'_>, why: Option<&str>) -> fmt::Result {
+    match why {
+        None => Ok(()),
+        Some(why) => writeln!(
+            f,
+            "index incomplete: {why}; the answer may miss something, ask again later"
+        ),
+    }
+}

@@ -1,0 +1,195 @@
+//! Places that servers name, as answers show them: file, line, column and the line's text.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use lsp_types::{Position, Range};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::limits;
+use crate::lsp::client::Server;
+use crate::lsp::convert::Lines;
+use crate::lsp::documents::Content;
+use crate::lsp::uri;
+use crate::text::{LineIndex, clip};
+use crate::workspace::Workspace;
+
+/// A place in a file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Location {
+    /// The file: relative inside the workspace, absolute outside, and a URI where it is no file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in scalar values, from 1.
+    pub column: usize,
+    /// What stands on the line.
+    pub text: String,
+    /// Whether the symbol is declared here, where that is known.
+    #[serde(skip_serializing_if = "is_false")]
+    pub declaration: bool,
+}
+
+/// A place as a server names it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Place {
+    pub(crate) uri: String,
+    pub(crate) range: Range,
+}
+
+/// Turns places into locations; a file that several name is read once.
+pub(crate) struct Reader<'a> {
+    workspace: &'a Workspace,
+    server: &'a Server,
+    texts: BTreeMap<PathBuf, Option<Arc<str>>>,
+    /// The files outside the workspace that were named (D36).
+    pub(crate) outside: Vec<PathBuf>,
+}
+
+impl Place {
+    /// Reads `Location`, `Location[]`, `LocationLink[]` or null.
+    pub(crate) fn read_all(value: &Value) -> Vec<Self> {
+        match value {
+            Value::Array(values) => values.iter().filter_map(Self::read).collect(),
+            value => Self::read(value).into_iter().collect(),
+        }
+    }
+
+    pub(crate) fn read(value: &Value) -> Option<Self> {
+        let uri = value["targetUri"].as_str().or(value["uri"].as_str())?;
+        let range = [
+            &value["targetSelectionRange"],
+            &value["targetRange"],
+            &value["range"],
+        ];
+        let range = range.into_iter().find(|range| !range.is_null());
+        Some(Self {
+            uri: uri.to_owned(),
+            range: range
+                .and_then(|range| serde_json::from_value(range.clone()).ok())
+                .unwrap_or_default(),
+        })
+    }
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(workspace: &'a Workspace, server: &'a Server) -> Self {
+        Self {
+            workspace,
+            server,
+            texts: BTreeMap::new(),
+            outside: Vec::new(),
+        }
+    }
+
+    /// Returns a place as it is shown.
+    pub(crate) fn location(&mut self, place: &Place) -> Location {
+        let Some(path) = uri::to_path(&place.uri) else {
+            // A class file or a virtual document: nothing there can be opened.
+            return Location {
+                file: place.uri.clone(),
+                line: place.range.start.line as usize + 1,
+                column: place.range.start.character as usize + 1,
+                text: String::new(),
+                declaration: false,
+            };
+        };
+        let (line, column, text) = self.at(&path, place.range.start);
+        Location {
+            file: self.show(&path),
+            line,
+            column,
+            text,
+            declaration: false,
+        }
+    }
+
+    /// Returns line, column and text of a place in a file.
+    pub(crate) fn at(&mut self, path: &Path, start: Position) -> (usize, usize, String) {
+        let encoding = self.server.encoding();
+        let Some(text) = self.text(path) else {
+            return (
+                start.line as usize + 1,
+                start.character as usize + 1,
+                String::new(),
+            );
+        };
+        let offset = Lines::new(&text).offset(start, encoding);
+        let index = LineIndex::new(text.as_bytes());
+        let position = index.position(offset);
+        let line = index.line(position.line).unwrap_or_default();
+        (
+            position.line,
+            position.column,
+            clip(line.trim(), limits::LINE_CHARS).into_owned(),
+        )
+    }
+
+    /// Returns a path as it is shown, and notes it when it lies outside.
+    pub(crate) fn show(&mut self, path: &Path) -> String {
+        if !self.workspace.contains(path) && !self.outside.iter().any(|known| known == path) {
+            self.outside.push(path.to_path_buf());
+        }
+        self.workspace.display(path)
+    }
+
+    /// The text that the server has, or that of the file.
+    fn text(&mut self, path: &Path) -> Option<Arc<str>> {
+        match self.texts.entry(path.to_path_buf()) {
+            Entry::Occupied(known) => known.get().clone(),
+            Entry::Vacant(new) => {
+                let open = self.server.document(path).map(|document| document.text);
+                let text = open.or_else(|| Content::read(path).ok().map(|content| content.text));
+                new.insert(text).clone()
+            }
+        }
+    }
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)?;
+        if !self.text.is_empty() {
+            write!(f, ": {}", self.text)?;
+        }
+        if self.declaration {
+            f.write_str("  [declaration]")?;
+        }
+        Ok(())
+    }
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn every_shape_of_an_answer_is_read() {
+        let range =
+            json!({"start": {"line": 1, "character": 2}, "end": {"line": 1, "character": 3}});
+        let one = json!({"uri": "file:///a", "range": range});
+        let link = json!({"targetUri": "file:///a", "targetRange": {
+            "start": {"line": 0, "character": 0}, "end": {"line": 9, "character": 0}
+        }, "targetSelectionRange": range});
+        let read = |value: Value| Place::read_all(&value);
+        let expected = Place {
+            uri: "file:///a".to_owned(),
+            range: Range::new(Position::new(1, 2), Position::new(1, 3)),
+        };
+        let expected = vec![expected];
+        assert_eq!(read(one.clone()), expected);
+        assert_eq!(read(json!([one])), expected);
+        assert_eq!(read(json!([link])), expected);
+        assert_eq!(read(json!(null)), []);
+        assert_eq!(read(json!([{"range": 3}])), []);
+    }
+}

@@ -1,0 +1,140 @@
+//! One question to the servers: the file brought up to date, the symbol found, the server ready.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use crate::cancel::Cancel;
+use crate::lsp::client::{Readiness, Server};
+use crate::lsp::convert::Lines;
+use crate::lsp::error::{LspError, Unusable};
+use crate::lsp::supervisor::Supervisor;
+use crate::lsp::symbol::{self, SymbolError, Target};
+use crate::lsp::uri;
+
+/// Why a question has no answer.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum AskError {
+    /// No server answers for the file.
+    #[error(transparent)]
+    Unusable(#[from] Unusable),
+    /// The symbol is not there.
+    #[error(transparent)]
+    Symbol(#[from] SymbolError),
+    /// The server failed.
+    #[error(transparent)]
+    Server(#[from] LspError),
+    /// The server does not offer this.
+    #[error("{server} does not offer {what}")]
+    NotOffered {
+        /// The server.
+        server: String,
+        /// What was asked of it.
+        what: &'static str,
+    },
+}
+
+/// A symbol as callers address it: a line, from 1, and a substring of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Spot<'a> {
+    /// The file, resolved.
+    pub path: &'a Path,
+    /// The line, from 1.
+    pub line: usize,
+    /// A substring of the line, or `name#2`.
+    pub symbol: &'a str,
+}
+
+/// A file that a server is ready to answer about.
+#[derive(Debug)]
+pub struct Opened {
+    /// The server that answers.
+    pub server: Arc<Server>,
+    /// The file.
+    pub path: PathBuf,
+    /// The text that the server has.
+    pub text: Arc<str>,
+    /// Whether its answers are whole.
+    pub readiness: Readiness,
+}
+
+impl Supervisor {
+    /// Brings the servers up to the disk, opens a file with the one that answers for it, and waits until
+    /// that has loaded.
+    pub fn open(&self, path: &Path, cancel: &Cancel) -> Result<Opened, AskError> {
+        let mut opened = self.open_now(path, cancel)?;
+        let deadline = Instant::now() + self.options().timeouts.ready;
+        opened.readiness = opened.server.wait_ready(path, deadline, cancel)?;
+        Ok(opened)
+    }
+
+    /// The same without the wait, for what needs no more than the file itself.
+    pub fn open_now(&self, path: &Path, cancel: &Cancel) -> Result<Opened, AskError> {
+        let server = self.server_for(path, cancel)?;
+        self.refresh();
+        let synced = server.sync(path)?;
+        Ok(Opened {
+            readiness: server.readiness(),
+            server,
+            path: path.to_path_buf(),
+            text: synced.text,
+        })
+    }
+
+    /// Finds the symbol of a spot in the file as the server has it.
+    pub fn locate(&self, opened: &Opened, spot: Spot<'_>) -> Result<Target, SymbolError> {
+        let shown = self.workspace().display(spot.path);
+        symbol::locate(&opened.text, spot.line, spot.symbol, &shown)
+    }
+
+    /// Returns when one question has taken too long.
+    pub fn request_deadline(&self) -> Instant {
+        Instant::now() + self.options().timeouts.request
+    }
+
+    /// Finds a symbol before any server is asked, so that a wrong line costs no start of one.
+    pub fn check_spot(&self, spot: Spot<'_>) -> Result<(), AskError> {
+        let content = crate::lsp::documents::Content::read(spot.path)?;
+        let shown = self.workspace().display(spot.path);
+        symbol::locate(&content.text, spot.line, spot.symbol, &shown)?;
+        Ok(())
+    }
+}
+
+impl Opened {
+    /// Returns the parameters that name a place of the file.
+    pub fn at(&self, target: Target) -> Value {
+        let lines = Lines::new(&self.text);
+        let position = lines.position(target.start, self.server.encoding());
+        json!({
+            "textDocument": {"uri": uri::from_path(&self.path)},
+            "position": position
+        })
+    }
+
+    /// Returns an error where the server does not offer something.
+    pub fn needs(
+        &self,
+        provider: &'static str,
+        method: &'static str,
+        what: &'static str,
+    ) -> Result<(), AskError> {
+        match self.server.supports(provider, method) {
+            true => Ok(()),
+            false => Err(AskError::NotOffered {
+                server: self.server.id().to_owned(),
+                what,
+            }),
+        }
+    }
+
+    /// Returns what is under way, where the answer may miss something for it.
+    pub fn incomplete(&self) -> Option<String> {
+        match &self.readiness {
+            Readiness::Ready => None,
+            Readiness::Incomplete(why) => Some(why.clone()),
+        }
+    }
+}

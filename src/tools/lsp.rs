@@ -1,0 +1,364 @@
+//! `lsp`: asks language servers. Arguments in, the engine's reports out.
+//!
+//! It stays registered where no server is usable, so that `status` can say why (R5). It only reads: rename
+//! is the tool `lsp_rename` (R37).
+
+mod diagnostics;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::lsp::actions;
+use crate::lsp::error::LspError;
+use crate::lsp::hierarchy::{self, Direction};
+use crate::lsp::hover;
+use crate::lsp::navigate::{self, Relation};
+use crate::lsp::question::{AskError, Spot};
+use crate::lsp::status;
+use crate::lsp::supervisor::Supervisor;
+use crate::lsp::symbol::SymbolError;
+use crate::lsp::symbols;
+use crate::tool::{Call, ErrorKind, Output, Tier, Tool, ToolError};
+use crate::workspace::WorkspaceError;
+
+/// What the tools of language servers need: a supervisor, which has a workspace.
+#[derive(Clone)]
+pub struct LspResources {
+    /// The servers of the run.
+    pub supervisor: Supervisor,
+    /// Told of every file outside the workspace that an answer names, so that it may be read (D36).
+    pub outside: Option<Outside>,
+}
+
+/// Takes a file outside the workspace that an answer names.
+pub type Outside = Arc<dyn Fn(&Path) + Send + Sync>;
+
+/// The tool `lsp`.
+#[derive(Clone, Debug)]
+pub struct Lsp {
+    resources: LspResources,
+}
+
+/// The arguments of `lsp`.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LspArgs {
+    /// What to do. With file, line and symbol: `definition`, `type_definition`, `implementation`,
+    /// `references`, `hover`, `code_actions`, `incoming_calls`, `outgoing_calls`, `supertypes`, `subtypes`.
+    /// With file: `diagnostics`. With file or query: `symbols`. Alone: `status`, `reload`.
+    #[schemars(extend("enum" = ACTIONS))]
+    action: String,
+    /// The file, relative to the workspace. For `diagnostics`, `*` runs the project's checkers instead.
+    file: Option<String>,
+    /// The line of the symbol, from 1.
+    #[schemars(range(min = 1))]
+    line: Option<usize>,
+    /// The symbol as it is written on that line; `name#2` is its second occurrence there.
+    symbol: Option<String>,
+    /// For `symbols`: a part of the name. With a file it narrows that file's symbols.
+    query: Option<String>,
+}
+
+/// Every action, as the requirements write it (R29, D44).
+const ACTIONS: [&str; 14] = [
+    "diagnostics",
+    "definition",
+    "type_definition",
+    "implementation",
+    "references",
+    "hover",
+    "symbols",
+    "code_actions",
+    "status",
+    "reload",
+    "incoming_calls",
+    "outgoing_calls",
+    "supertypes",
+    "subtypes",
+];
+
+/// What one action asks.
+enum Action {
+    Diagnostics,
+    Locations(Relation),
+    Hover,
+    Symbols,
+    CodeActions,
+    Status,
+    Reload,
+    Hierarchy(Direction),
+}
+
+impl LspResources {
+    /// Wires the servers of a run.
+    pub fn new(supervisor: Supervisor) -> Self {
+        Self {
+            supervisor,
+            outside: None,
+        }
+    }
+
+    /// Tells `outside` of every file outside the workspace that an answer names.
+    #[must_use]
+    pub fn with_outside(mut self, outside: Outside) -> Self {
+        self.outside = Some(outside);
+        self
+    }
+}
+
+impl fmt::Debug for LspResources {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LspResources")
+            .field("supervisor", &self.supervisor)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Lsp {
+    /// Makes the tool over the servers of a run.
+    pub fn new(resources: LspResources) -> Self {
+        Self { resources }
+    }
+
+    fn allow(&self, outside: &[PathBuf]) {
+        if let Some(allow) = &self.resources.outside {
+            outside.iter().for_each(|path| allow(path));
+        }
+    }
+
+    fn file(&self, file: &str) -> Result<PathBuf, ToolError> {
+        let supervisor = &self.resources.supervisor;
+        let path = supervisor.workspace().resolve(file).map_err(path_error)?;
+        if path.is_dir() {
+            return Err(ToolError::invalid_args(format!("'{file}' is a folder"))
+                .with_hint("name one file; `symbols` with a query searches the workspace"));
+        }
+        if !path.exists() {
+            return Err(
+                ToolError::new(ErrorKind::NotFound, format!("'{file}' does not exist"))
+                    .with_hint("check the path; it is relative to the workspace"),
+            );
+        }
+        Ok(path)
+    }
+}
+
+impl Tool for Lsp {
+    const NAME: &'static str = "lsp";
+    const TIER: Tier = Tier::Read;
+    type Args = LspArgs;
+
+    fn description(&self) -> String {
+        DESCRIPTION.to_owned()
+    }
+
+    fn run(&self, call: &Call<'_>, args: LspArgs) -> Result<Output, ToolError> {
+        let supervisor = &self.resources.supervisor;
+        let cancel = call.cancel();
+        match action(&args.action)? {
+            Action::Status => Output::report(&status::status(supervisor, cancel)),
+            Action::Reload => Output::report(&status::reload(supervisor, cancel)),
+            Action::Diagnostics => diagnostics::diagnostics(self, call, args.file.as_deref()),
+            Action::Symbols => {
+                let query = args
+                    .query
+                    .as_deref()
+                    .filter(|query| !query.trim().is_empty());
+                let report = match (&args.file, query) {
+                    (Some(file), query) => {
+                        let path = self.file(file)?;
+                        symbols::of_document(supervisor, &path, query, cancel)
+                    }
+                    (None, Some(query)) => symbols::of_workspace(supervisor, query, cancel),
+                    (None, None) => {
+                        return Err(ToolError::invalid_args("`symbols` needs a query or a file")
+                            .with_hint(
+                                "pass query to search the workspace, file to list a document",
+                            ));
+                    }
+                };
+                let report = report.map_err(ask_error)?;
+                self.allow(&report.outside);
+                Output::report(&report)
+            }
+            Action::Locations(relation) => {
+                let (path, line, symbol) = self.spot(&args)?;
+                let spot = Spot {
+                    path: &path,
+                    line,
+                    symbol,
+                };
+                let report = navigate::locations(supervisor, relation, spot, cancel);
+                let report = report.map_err(ask_error)?;
+                self.allow(&report.outside);
+                Output::report(&report)
+            }
+            Action::Hover => {
+                let (path, line, symbol) = self.spot(&args)?;
+                let spot = Spot {
+                    path: &path,
+                    line,
+                    symbol,
+                };
+                Output::report(&hover::hover(supervisor, spot, cancel).map_err(ask_error)?)
+            }
+            Action::CodeActions => {
+                let (path, line, symbol) = self.spot(&args)?;
+                let spot = Spot {
+                    path: &path,
+                    line,
+                    symbol,
+                };
+                Output::report(&actions::actions(supervisor, spot, cancel).map_err(ask_error)?)
+            }
+            Action::Hierarchy(direction) => {
+                let (path, line, symbol) = self.spot(&args)?;
+                let spot = Spot {
+                    path: &path,
+                    line,
+                    symbol,
+                };
+                let report = hierarchy::neighbours(supervisor, direction, spot, cancel);
+                let report = report.map_err(ask_error)?;
+                self.allow(&report.outside);
+                Output::report(&report)
+            }
+        }
+    }
+}
+
+impl Lsp {
+    /// Reads the place of a symbol. A missing symbol is never guessed (R16).
+    fn spot<'a>(&self, args: &'a LspArgs) -> Result<(PathBuf, usize, &'a str), ToolError> {
+        let action = &args.action;
+        let missing = |what: &str| {
+            ToolError::invalid_args(format!("`{action}` needs {what}")).with_hint(
+                "pass file, line (from 1) and symbol (the name as it stands on that line)",
+            )
+        };
+        let file = args.file.as_deref().ok_or_else(|| missing("file"))?;
+        let line = args.line.ok_or_else(|| missing("line"))?;
+        let symbol = args.symbol.as_deref().ok_or_else(|| missing("symbol"))?;
+        Ok((self.file(file)?, line, symbol))
+    }
+}
+
+fn action(name: &str) -> Result<Action, ToolError> {
+    Ok(match name {
+        "diagnostics" => Action::Diagnostics,
+        "definition" => Action::Locations(Relation::Definition),
+        "type_definition" => Action::Locations(Relation::TypeDefinition),
+        "implementation" => Action::Locations(Relation::Implementation),
+        "references" => Action::Locations(Relation::References),
+        "hover" => Action::Hover,
+        "symbols" => Action::Symbols,
+        "code_actions" => Action::CodeActions,
+        "status" => Action::Status,
+        "reload" => Action::Reload,
+        "incoming_calls" => Action::Hierarchy(Direction::IncomingCalls),
+        "outgoing_calls" => Action::Hierarchy(Direction::OutgoingCalls),
+        "supertypes" => Action::Hierarchy(Direction::Supertypes),
+        "subtypes" => Action::Hierarchy(Direction::Subtypes),
+        "rename" => {
+            return Err(
+                ToolError::invalid_args("unknown action 'rename': lsp only reads")
+                    .with_hint("use the tool lsp_rename"),
+            );
+        }
+        other => {
+            return Err(ToolError::invalid_args(format!("unknown action '{other}'"))
+                .with_hint(format!("one of {}", ACTIONS.join(", "))));
+        }
+    })
+}
+
+/// Gives an error of the workspace its kind and its next step.
+fn path_error(error: WorkspaceError) -> ToolError {
+    let (kind, hint) = match &error {
+        WorkspaceError::Outside { .. } => (
+            ErrorKind::InvalidArgs,
+            "name a file inside the workspace; a definition outside can be opened with Read",
+        ),
+        WorkspaceError::LinkLoop { .. }
+        | WorkspaceError::NotAbsolute { .. }
+        | WorkspaceError::NotAFolder { .. } => {
+            (ErrorKind::InvalidArgs, "name a file of the workspace")
+        }
+        WorkspaceError::Io { .. } => (
+            ErrorKind::Failed,
+            "check the permissions of the folders above",
+        ),
+    };
+    ToolError::from_cause(kind, error).with_hint(hint)
+}
+
+/// Gives an error of a question its kind and its next step.
+pub(super) fn ask_error(error: AskError) -> ToolError {
+    use ErrorKind::{Failed, InvalidArgs, NotFound, Timeout, Unavailable};
+    let (kind, hint) = match &error {
+        AskError::Unusable(unusable) if unusable.cancelled => return ToolError::cancelled(),
+        AskError::Server(LspError::Cancelled) => return ToolError::cancelled(),
+        AskError::Unusable(_) => (
+            Unavailable,
+            "lsp with action \"status\" shows what is there; a text search and ast_grep need no server",
+        ),
+        AskError::Symbol(SymbolError::NoLine { .. } | SymbolError::NotOnLine { .. }) => (
+            NotFound,
+            "read the file again: lines may have moved; only that line is searched",
+        ),
+        AskError::Symbol(SymbolError::NoSymbol { .. }) => {
+            (InvalidArgs, "pass the name as it stands on the line")
+        }
+        AskError::Symbol(SymbolError::Ambiguous { .. }) => (
+            InvalidArgs,
+            "pass name#2 for the second occurrence, or a longer part of the line that has it once",
+        ),
+        AskError::Symbol(SymbolError::TooFew { .. }) => {
+            (NotFound, "count the occurrences on that line from 1")
+        }
+        AskError::NotOffered { .. } => (
+            Unavailable,
+            "this server cannot answer it; references or a text search may do",
+        ),
+        AskError::Server(LspError::TimedOut { .. }) => (
+            Timeout,
+            "ask again: the server may still be loading; lsp with action \"status\" shows what it does",
+        ),
+        AskError::Server(LspError::Gone { .. }) => (
+            Failed,
+            "ask again: the server is started again; lsp with action \"status\" shows its last words",
+        ),
+        AskError::Server(LspError::Refused { .. }) => (
+            Failed,
+            "check the symbol; lsp with action \"reload\" starts the server anew",
+        ),
+        AskError::Server(LspError::Unreadable { .. }) => {
+            (Failed, "language servers take UTF-8 files of bounded size")
+        }
+    };
+    ToolError::from_cause(kind, error).with_hint(hint)
+}
+
+const DESCRIPTION: &str = "\
+Asks the language servers of this checkout: where a symbol is declared, who uses it, what its type and \
+documentation are, which errors a file has. It reads and changes nothing; use lsp_rename to rename.
+
+A symbol is addressed by file, line (from 1) and symbol: the name as it stands on that line, never a column. \
+Where it stands there several times, name#2 is the second. Use it instead of a text search for one particular \
+symbol: it tells same names apart and finds uses that a search cannot.
+
+Actions:
+  definition, type_definition, implementation, references (50 at most), hover   file, line, symbol
+  incoming_calls, outgoing_calls, supertypes, subtypes                          file, line, symbol
+  code_actions   file, line, symbol: the fixes that the server offers; listed, not applied
+  symbols        query: search the workspace (100 at most); file: the document's outline (200 at most)
+  diagnostics    file: its errors and warnings; file \"*\": runs the project's own checkers (such as cargo \
+check), which may run project code
+  status         which servers run or could, and what is missing for the others
+  reload         starts the servers of this workspace anew
+
+An answer that says `index incomplete` may miss something: the server was still loading.";

@@ -1,0 +1,5 @@
+//! Language servers under supervision: real ones, and a scripted one for what real ones rarely do.
+
+mod client;
+mod servers;
+mod tool;

@@ -1,0 +1,203 @@
+//! A workspace with a supervisor over it, and small projects of every language.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use toolbox::cancel::Cancel;
+use toolbox::child::{Env, Processes, Watch};
+use toolbox::lsp::client::Timeouts;
+use toolbox::lsp::{Options, Server, Supervisor};
+use toolbox::run::{CallOptions, Run};
+use toolbox::tool::{ErrorKind, Output, ToolError};
+use toolbox::tools::{LspResources, Resources, connect};
+use toolbox::workspace::Workspace;
+
+use super::peers;
+
+/// A folder of files with the language servers over it.
+pub(crate) struct Project {
+    temp: tempfile::TempDir,
+    pub(crate) processes: Processes,
+    pub(crate) supervisor: Supervisor,
+    run: Run,
+}
+
+fn resources(supervisor: &Supervisor) -> Resources {
+    Resources {
+        lsp: Some(LspResources::new(supervisor.clone())),
+        ..Resources::default()
+    }
+}
+
+/// Machines under load are slow; the tests wait for events and these only bound a failure.
+pub(crate) fn patient() -> Timeouts {
+    Timeouts {
+        start: Duration::from_secs(120),
+        request: Duration::from_secs(120),
+        ready: Duration::from_secs(180),
+        ..Timeouts::default()
+    }
+}
+
+/// A deadline that only a failure meets.
+pub(crate) fn soon() -> Instant {
+    Instant::now() + Duration::from_secs(120)
+}
+
+/// The environment of a server: where programs are, a home of its own, and no way to fetch anything.
+pub(crate) fn environment(home: &Path) -> Env {
+    Env::new()
+        .with("PATH", peers::path())
+        .with("HOME", home)
+        .with("GOFLAGS", "-mod=mod")
+        .with("GOPROXY", "off")
+        .with("GOTOOLCHAIN", "local")
+        .with("CARGO_NET_OFFLINE", "true")
+        .with("RUST_SRC_PATH", "/usr/lib/rustlib/src/rust/library")
+}
+
+impl Project {
+    /// Writes the files and makes the supervisor; no server is started yet.
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
+        Self::with(files, |_, options| options)
+    }
+
+    /// The same with options of its own; the closure is given the workspace.
+    pub(crate) fn with(
+        files: &[(&str, &str)],
+        change: impl FnOnce(&Path, Options) -> Options,
+    ) -> Self {
+        Self::make(files, change, |_, env| env)
+    }
+
+    /// The same with a `PATH` of one folder.
+    pub(crate) fn with_path(files: &[(&str, &str)], folder: impl FnOnce(&Path) -> PathBuf) -> Self {
+        let path = |work: &Path, env: Env| env.with("PATH", folder(work));
+        Self::make(files, |_, options| options, path)
+    }
+
+    fn make(
+        files: &[(&str, &str)],
+        change: impl FnOnce(&Path, Options) -> Options,
+        surround: impl FnOnce(&Path, Env) -> Env,
+    ) -> Self {
+        let temp = tempfile::tempdir().expect("a folder");
+        let base = temp.path().canonicalize().expect("it exists");
+        let (work, home) = (base.join("work"), base.join("home"));
+        fs::create_dir(&work).expect("writable");
+        fs::create_dir(&home).expect("writable");
+        for (name, text) in files {
+            let path = work.join(name);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("writable");
+            fs::write(path, text).expect("writable");
+        }
+        let options = Options {
+            timeouts: patient(),
+            ..Options::default()
+        };
+        let options = change(&work, options);
+        let processes = Processes::new(Watch::Shell);
+        let workspace = Workspace::open(&work).expect("it exists");
+        let supervisor = Supervisor::new(workspace, processes.clone(), environment(&home), options);
+        Self {
+            temp,
+            processes,
+            supervisor,
+        }
+    }
+
+    /// The workspace.
+    pub(crate) fn work(&self) -> PathBuf {
+        self.temp
+            .path()
+            .canonicalize()
+            .expect("it exists")
+            .join("work")
+    }
+
+    /// The ports of a run with these servers.
+    pub(crate) fn resources(&self) -> Resources {
+        resources(&self.supervisor)
+    }
+
+    /// Calls the tool.
+    pub(crate) fn call(&self, args: Value) -> Result<Output, ToolError> {
+        self.run.dispatch("lsp", args, CallOptions::new())
+    }
+
+    /// Calls the tool, which must fail in this way and name the next step.
+    #[track_caller]
+    pub(crate) fn refuses(&self, args: Value, kind: ErrorKind, words: &str) -> ToolError {
+        let error = match self.call(args.clone()) {
+            Ok(output) => panic!("{args} succeeded: {}", output.text),
+            Err(error) => error,
+        };
+        assert_eq!(error.kind(), kind, "{error}");
+        assert!(error.message().contains(words), "{error} lacks {words}");
+        assert!(error.hint().is_some_and(|hint| !hint.is_empty()), "{error}");
+        error
+    }
+
+    /// Ends the servers and sees that no process of them is left.
+    #[track_caller]
+    pub(crate) fn ends_without_a_trace(&self) {
+        let pids: Vec<u32> = self
+            .supervisor
+            .servers()
+            .iter()
+            .map(|it| it.pid())
+            .collect();
+        self.supervisor.stop_all();
+        for pid in pids {
+            assert_eq!(
+                session_of(pid),
+                [0_u32; 0],
+                "session {pid} has processes left"
+            );
+        }
+    }
+
+    pub(crate) fn read(&self, name: &str) -> Option<String> {
+        fs::read_to_string(self.path(name)).ok()
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.work().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).expect("writable");
+    }
+
+    /// The server of a file, which must be there.
+    pub(crate) fn server(&self, name: &str) -> Arc<Server> {
+        match self.supervisor.server_for(&self.path(name), &Cancel::new()) {
+            Ok(server) => server,
+            Err(unusable) => panic!("{unusable}"),
+        }
+    }
+}
+
+impl Drop for Project {
+    fn drop(&mut self) {
+        self.supervisor.stop_all();
+    }
+}
+
+/// The processes of a session that have not ended.
+pub(crate) fn session_of(session: u32) -> Vec<u32> {
+    let entries = fs::read_dir("/proc").expect("a process table");
+    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
+    pids.filter(|pid| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let fields: Vec<&str> = match stat.rsplit_once(')') {
+            Some((_, fields)) => fields.split_ascii_whitespace().collect(),
+            None => return false,
+        };
+        fields[0] != "Z" && fields[3] == session.to_string()
+    })
+    .collect()
+}

@@ -114,6 +114,7 @@ pub mod artifacts;
 pub mod ask;
 pub mod cancel;
 pub mod child;
+pub mod dap;
 pub mod diff;
 pub mod editing;
 pub mod files;

@@ -406,3 +406,53 @@ pub const LATE_BYTES: usize = 1 << 16;
 
 /// Displays of one cell that an answer holds.
 pub const CELL_DISPLAYS: usize = 200;
+// The debugger.
+
+/// How long a debug session lives, counted from its launch or attach (R73, D18).
+pub const DEBUG_LIFETIME: Duration = Duration::from_secs(30 * 60);
+
+/// How long continue, a step or a launch waits for a stop before it answers `still running` (D19).
+pub const DEBUG_STOP_WAIT: Duration = Duration::from_secs(20);
+
+/// How long a launch waits for a stop where no breakpoint is set: nothing but a crash or the end can come.
+pub const DEBUG_FREE_RUN_WAIT: Duration = Duration::from_secs(5);
+
+/// How long an adapter may take from its start until it takes breakpoints; delve builds the program in
+/// that time (measured: 25 s cold).
+pub const DEBUG_START_WAIT: Duration = Duration::from_secs(180);
+
+/// How long an adapter may take to answer one request.
+pub const DEBUG_REQUEST_WAIT: Duration = Duration::from_secs(15);
+
+/// How long a build before a launch may take.
+pub const DEBUG_BUILD_WAIT: Duration = Duration::from_secs(600);
+
+/// How long an adapter may take to part from the program before it is killed.
+pub const DEBUG_PART_WAIT: Duration = Duration::from_secs(3);
+
+/// Bytes of output that a debug session keeps (R89, D20).
+pub const DEBUG_OUTPUT_BYTES: usize = 128 << 10;
+
+/// Frames of one stack (R85).
+pub const DEBUG_FRAMES: usize = 30;
+
+/// Children of one variable (R87).
+pub const DEBUG_CHILDREN: usize = 50;
+
+/// Characters of one value among variables (R87).
+pub const DEBUG_VALUE_CHARS: usize = 400;
+
+/// Characters of the value of one evaluated expression, which was asked for alone.
+pub const DEBUG_RESULT_CHARS: usize = 10_000;
+
+/// Local variables that a stop shows.
+pub const DEBUG_LOCALS: usize = 12;
+
+/// Source lines that a stop shows on each side of the current one.
+pub const DEBUG_SOURCE_LINES: usize = 3;
+
+/// Largest message of a debug adapter, in bytes.
+pub const DEBUG_MESSAGE_BYTES: usize = 64 << 20;
+
+/// Bytes of an adapter's own words that are kept for its errors.
+pub const DEBUG_WORDS_BYTES: usize = 8 << 10;

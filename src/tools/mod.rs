@@ -11,6 +11,7 @@ mod ask_user;
 mod ast_edit;
 mod ast_grep;
 mod bash;
+mod debug;
 mod deliver_artifacts;
 mod edit;
 mod eval;
@@ -36,6 +37,7 @@ pub use ask_user::{AskUser, Questions};
 pub use ast_edit::AstEdit;
 pub use ast_grep::AstGrep;
 pub use bash::{Bash, ShellResources};
+pub use debug::{Debug, DebugArgs, DebugResources};
 pub use deliver_artifacts::{ArtifactsResources, DeliverArtifacts, OnDelivery};
 pub use edit::Edit;
 pub use eval::{Eval, EvalResources};
@@ -78,6 +80,8 @@ pub struct Resources {
     pub conversation: Option<String>,
     /// Files to read: `Read`, and with a commit `Write`, `Edit` and `apply_patch`.
     pub files: Option<FileResources>,
+    /// A debug supervisor and a folder: `debug`, which needs a conversation too.
+    pub debug: Option<DebugResources>,
     /// Language servers and the workspace that they serve: `lsp`.
     pub lsp: Option<LspResources>,
     /// Interpreters: `eval`.
@@ -95,6 +99,7 @@ pub fn connect(resources: &Resources) -> Registry {
     let builder = connect_web(builder, resources.web.as_ref());
     let builder = connect_questions(builder, resources);
     let builder = connect_files(builder, resources.files.as_ref());
+    let builder = connect_debug(builder, resources);
     let builder = connect_lsp(builder, resources.lsp.as_ref());
     let builder = connect_eval(builder, resources.eval.as_ref());
     builder
@@ -230,5 +235,16 @@ fn connect_eval(builder: Builder, eval: Option<&EvalResources>) -> Builder {
     match eval {
         Some(eval) => builder.add(Eval::new(eval)),
         None => builder.unavailable("eval", "no interpreters are wired for this run"),
+    }
+}
+
+fn connect_debug(builder: Builder, resources: &Resources) -> Builder {
+    match (&resources.debug, &resources.conversation) {
+        (Some(debug), Some(conversation)) => builder.add(Debug::new(debug, conversation)),
+        (None, _) => builder.unavailable(Debug::NAME, "no debug supervisor is wired for this run"),
+        (Some(_), None) => builder.unavailable(
+            Debug::NAME,
+            "the run serves no conversation that a debug session could belong to",
+        ),
     }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use toolbox::ask::{NobodyThere, QuestionPort};
+use toolbox::child::{Processes, Watch};
 use toolbox::editing::Ledger;
 use toolbox::files::{Committer, ContentHash};
 use toolbox::registry::Registry;
@@ -16,8 +17,9 @@ use toolbox::syntax::Grammars;
 use toolbox::syntax::staging::StagingStore;
 use toolbox::tool::{Output, Tier};
 use toolbox::tools::{
-    self, AstGrep, Cards, DiagnosticsOnWrite, Edits, FileResources, FindingResources, LspResources,
-    Questions, Resources, SyntaxResources, WebResources, recovery_note,
+    self, AstGrep, Cards, DebugResources, DiagnosticsOnWrite, Edits, FileResources,
+    FindingResources, LspResources, Questions, Resources, SyntaxResources, WebResources,
+    recovery_note,
 };
 use toolbox::workspace::{Workspace, enclosing_checkout};
 
@@ -179,6 +181,7 @@ impl Host {
             conversation: Some(self.conversation.clone()),
             files: Some(files),
             lsp: Some(self.lsp().clone()),
+            debug: Some(self.debugger()),
             eval: Some(eval::resources(&self.workspace, self.eval_budget)),
         });
         (registry, ledger)
@@ -233,6 +236,16 @@ impl Host {
         match &self.resources.edits {
             Some(edits) => files.with_committer(Arc::clone(&edits.committer)),
             None => files,
+        }
+    }
+
+    /// Returns what debug sessions are started with: the environment of this process.
+    fn debugger(&self) -> DebugResources {
+        let processes = Processes::new(Watch::Shell);
+        let options = toolbox::dap::Options::new(env::vars_os().collect());
+        DebugResources {
+            supervisor: toolbox::dap::Supervisor::new(processes, options),
+            workspace: self.workspace.clone(),
         }
     }
 

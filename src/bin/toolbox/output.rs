@@ -22,6 +22,8 @@ pub(crate) enum Ending {
     Usage,
     /// The tool failed.
     Failed,
+    /// A command that was run ended so.
+    Status(u8),
 }
 
 /// A step of a command; an error ends the command.
@@ -50,6 +52,7 @@ impl Ending {
             Self::Nothing => 1,
             Self::Usage => 2,
             Self::Failed => 3,
+            Self::Status(status) => status,
         })
     }
 }
@@ -86,6 +89,12 @@ impl Console {
             }
         });
         written(res.and_then(|()| out.flush()))
+    }
+
+    /// Writes a text to standard output as it is.
+    pub(crate) fn print_bytes(&self, text: &str) -> Step {
+        let mut out = io::stdout().lock();
+        written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
     }
 
     /// Writes a JSON value to standard output.

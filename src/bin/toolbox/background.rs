@@ -16,6 +16,7 @@ use toolbox::tool::{Output, Tier};
 use crate::args::Global;
 use crate::host::Host;
 use crate::output::{Console, Ending, Step};
+use crate::progress::Progress;
 
 use client::{Found, Link};
 use place::Place;
@@ -54,11 +55,12 @@ pub(crate) fn call_with(
     via: Via,
 ) -> Step<Output> {
     let host = Host::open(console, global)?;
-    let link = link(console, &host)?;
+    let progress = Progress::of_tool(console, name);
+    let link = link(console, &host, &progress)?;
     let request = json!({
         "id": 1, "tool": name, "args": args, "approved": true, "approve": via.approve,
     });
-    conversation::call(console, link, &request, name).map_err(|error| console.fail(&error))
+    conversation::call(progress, link, &request, name).map_err(|error| console.fail(&error))
 }
 
 /// Says what the background session of this checkout does.
@@ -97,12 +99,17 @@ pub(crate) fn stop(console: &Console, global: &Global) -> Step {
     }
 }
 
-fn link(console: &Console, host: &Host) -> Step<Link> {
+fn link(console: &Console, host: &Host, progress: &Progress) -> Step<Link> {
     let place = place(console, host)?;
     let root = host.workspace.root().display();
     let found = client::find_or_start(&place, &host.workspace);
+    // What is said now has the line to itself.
+    progress.pause();
     match found.map_err(|error| console.fail(&error))? {
-        Found::Running(link) => Ok(link),
+        Found::Running(link) => {
+            progress.resume();
+            Ok(link)
+        }
         Found::Started { link, replaced } => {
             if replaced {
                 console.note("ended a background session of another build; its state is gone");
@@ -110,6 +117,7 @@ fn link(console: &Console, host: &Host) -> Step<Link> {
             console.note(&format!(
                 "started a background session for {root}; `toolbox session stop` ends it"
             ));
+            progress.resume();
             Ok(link)
         }
     }

@@ -28,7 +28,7 @@ struct Inner {
     cancelled: AtomicBool,
     wakers: Mutex<Wakers>,
     /// Ties a child to its parent for as long as any clone of the child lives.
-    _parent: Option<CancelGuard>,
+    parent: Option<CancelGuard>,
 }
 
 #[derive(Default)]
@@ -52,7 +52,7 @@ impl Cancel {
                 // A parent that is cancelled already cannot reach the child through the weak link yet.
                 cancelled: AtomicBool::new(false),
                 wakers: Mutex::default(),
-                _parent: Some(self.on_cancel(move || {
+                parent: Some(self.on_cancel(move || {
                     if let Some(child) = child.upgrade() {
                         child.cancel();
                     }
@@ -93,6 +93,20 @@ impl Cancel {
         CancelGuard {
             inner: Arc::clone(&self.0),
             key,
+        }
+    }
+
+    /// Tells whether the token is `ancestor` or descends from it: to whose call a bridged call belongs.
+    pub fn is_within(&self, ancestor: &Cancel) -> bool {
+        let mut inner = &self.0;
+        loop {
+            if Arc::ptr_eq(inner, &ancestor.0) {
+                return true;
+            }
+            match &inner.parent {
+                Some(guard) => inner = &guard.inner,
+                None => return false,
+            }
         }
     }
 
@@ -154,6 +168,8 @@ mod tests {
         child.cancel();
         assert!(child.is_cancelled() && grandchild.is_cancelled());
         assert!(!parent.is_cancelled() && !sibling.is_cancelled());
+        assert!(grandchild.is_within(&parent) && child.is_within(&child));
+        assert!(!parent.is_within(&child) && !sibling.is_within(&child));
         parent.cancel();
         assert!(sibling.is_cancelled());
         assert!(

@@ -408,8 +408,8 @@ fn before_exec(command: &mut Command, isolation: Isolation, record: Option<(Arc<
     // across an exec: an interpreter in it could never be interrupted.
     const DEFAULTED: [i32; 4] = [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM];
     // SAFETY: between fork and exec of a process with threads only async-signal-safe work is allowed. The
-    // closure makes system calls (sigaction, setsid, getpid, open, read, write, close) on memory of its own
-    // stack; it neither allocates nor frees nor locks, and cannot panic. `signal` is given valid numbers
+    // closure makes system calls (sigaction, setsid, getpid, open, read, write, close, close_range) on memory
+    // of its own stack; it neither allocates nor frees nor locks, and cannot panic. `signal` is given valid numbers
     // and the default action.
     unsafe {
         command.pre_exec(move || {
@@ -422,6 +422,13 @@ fn before_exec(command: &mut Command, isolation: Isolation, record: Option<(Arc<
             if let Some((records, id)) = &record {
                 watcher::record_self(records.as_fd(), *id)?;
             }
+            // What the host itself was given by mistake (the pipe of a script around it) must not be held
+            // open by what outlives the host. Linux before 5.11 does not know the flag; nothing is lost.
+            libc::close_range(
+                3,
+                libc::c_uint::MAX,
+                libc::CLOSE_RANGE_CLOEXEC.cast_signed(),
+            );
             Ok(())
         });
     }

@@ -96,6 +96,118 @@ pub const CHANGES_SHOWN: usize = 200;
 /// Syntax errors of one file whose places are kept.
 pub const ERRORS_NOTED: usize = 1_000;
 
+// The web.
+
+/// Bytes of a page that are read, after decompression (R148).
+pub const FETCH_BYTES: usize = 5 << 20;
+
+/// Characters of a page that an answer holds.
+pub const FETCH_CHARS: usize = 100_000;
+
+/// How long one page may take, its redirects included.
+pub const FETCH_TIME: Duration = Duration::from_secs(30);
+
+/// Redirects on the same host that one fetch follows.
+pub const FETCH_REDIRECTS: usize = 5;
+
+/// How deep the elements of a page may nest; browsers keep to 512.
+pub const FETCH_NESTING: usize = 600;
+
+/// Open elements, as its tags tell, above which a page is not even parsed: parsing takes time by the square
+/// of them (measured: 5,000 take a third of a second unoptimised, 200,000 take minutes).
+pub const FETCH_OPEN_ELEMENTS: usize = 5_000;
+
+/// The stack of the thread that converts a page: enough for [`FETCH_NESTING`] levels unoptimised.
+pub const FETCH_STACK_BYTES: usize = 64 << 20;
+
+/// Hits of a web search, where the caller names no other number (R149).
+pub const SEARCH_HITS: usize = 10;
+
+/// Characters of what a hit quotes of its page.
+pub const SEARCH_SNIPPET_CHARS: usize = 500;
+// Questions and approvals.
+
+/// Options that one question may have: more than this is a list to read, not a choice to make.
+pub const ASK_OPTIONS: usize = 50;
+
+/// Longest question, context, label or description, in bytes.
+pub const ASK_TEXT_BYTES: usize = 8 * 1024;
+
+/// Lines of a call's arguments that an approval shows; the whole is what runs.
+pub const ASK_CALL_LINES: usize = 60;
+
+/// Characters of one such line.
+pub const ASK_CALL_CHARS: usize = 400;
+// Sessions.
+
+/// Longest line that a session reads, in bytes; the rest of a longer one is passed over unread.
+pub const SESSION_LINE_BYTES: usize = 16 << 20;
+
+/// Calls of a session that run at once, each on a thread of its own; more wait in a queue. A call that
+/// waits for a person or for its host keeps its thread.
+pub const SESSION_THREADS: usize = 256;
+
+/// Calls of a session that wait for a thread; one more is refused.
+pub const SESSION_QUEUE: usize = 8_192;
+
+/// Bytes of unread output at which the calls of a session wait with their answers.
+pub const SESSION_OUTPUT_BYTES: usize = 16 << 20;
+
+/// Bytes of unread output at which a session ends: its reader has stopped.
+pub const SESSION_OUTPUT_BYTES_MAX: usize = 128 << 20;
+
+/// How long the end of a session waits until its last lines are read.
+pub const SESSION_FLUSH: Duration = Duration::from_secs(2);
+
+/// Longest id of a call, in bytes of its JSON.
+pub const SESSION_ID_BYTES: usize = 256;
+
+/// How long a background session lives without a client (interface: "ends itself after 30 idle minutes").
+pub const BACKGROUND_IDLE: Duration = Duration::from_secs(30 * 60);
+
+/// How long a command waits for its background session to start, or for an old one to end.
+pub const BACKGROUND_START: Duration = Duration::from_secs(20);
+
+/// How long a command that is interrupted waits for the answer of its call: an evaluated cell has 5 s of
+/// grace (D23).
+pub const BACKGROUND_CANCEL: Duration = Duration::from_secs(10);
+
+/// After this long a command at a terminal shows that it works.
+pub const PROGRESS_DELAY: Duration = Duration::from_secs(1);
+// Files: Read, Write, Edit and apply_patch.
+
+/// Lines that one Read shows where the caller names no other number (R143).
+pub const READ_LINES: usize = 2_000;
+
+/// Characters of one line that a Read shows where the caller names no other number (R143).
+pub const READ_LINE_CHARS: usize = 2_000;
+
+/// Bytes of text that one Read gives back, whatever its lines: about what 100,000 tokens hold.
+pub const READ_TEXT_BYTES: usize = 400_000;
+
+/// Largest text file that is read, edited or patched, in bytes.
+pub const TEXT_FILE_BYTES: u64 = 64 << 20;
+
+/// Largest picture that a Read gives back, in bytes: what model interfaces take.
+pub const IMAGE_FILE_BYTES: u64 = 5 << 20;
+
+/// Lines and characters of each output of a notebook's cell that a Read shows.
+pub const NOTEBOOK_OUTPUT_LINES: usize = 40;
+
+/// See [`NOTEBOOK_OUTPUT_LINES`].
+pub const NOTEBOOK_OUTPUT_CHARS: usize = 4_000;
+
+/// Places of an ambiguous text that an error of Edit lists.
+pub const EDIT_PLACES: usize = 10;
+
+/// Entries of a folder that the answer to reading it lists.
+pub const FOLDER_ENTRIES: usize = 50;
+
+/// Entries that are looked at for a path that is nearly right.
+pub const NEAR_PATH_ENTRIES: usize = 20_000;
+
+/// Files outside the workspace that language servers may open to one run's reading (D36).
+pub const ALLOWED_PLACES: usize = 100_000;
 // Language servers (R12 to R42).
 
 /// How long a language server may take to answer `initialize`; slow ones load a runtime first.
@@ -159,46 +271,3 @@ pub const LSP_HOVER_BYTES: usize = 8_000;
 /// Files that are looked at to find what changed on disk behind the servers, or which servers a checkout
 /// could use.
 pub const LSP_SCANNED_FILES: usize = 20_000;
-
-// The web.
-
-/// Bytes of a page that are read, after decompression (R148).
-pub const FETCH_BYTES: usize = 5 << 20;
-
-/// Characters of a page that an answer holds.
-pub const FETCH_CHARS: usize = 100_000;
-
-/// How long one page may take, its redirects included.
-pub const FETCH_TIME: Duration = Duration::from_secs(30);
-
-/// Redirects on the same host that one fetch follows.
-pub const FETCH_REDIRECTS: usize = 5;
-
-/// How deep the elements of a page may nest; browsers keep to 512.
-pub const FETCH_NESTING: usize = 600;
-
-/// Open elements, as its tags tell, above which a page is not even parsed: parsing takes time by the square
-/// of them (measured: 5,000 take a third of a second unoptimised, 200,000 take minutes).
-pub const FETCH_OPEN_ELEMENTS: usize = 5_000;
-
-/// The stack of the thread that converts a page: enough for [`FETCH_NESTING`] levels unoptimised.
-pub const FETCH_STACK_BYTES: usize = 64 << 20;
-
-/// Hits of a web search, where the caller names no other number (R149).
-pub const SEARCH_HITS: usize = 10;
-
-/// Characters of what a hit quotes of its page.
-pub const SEARCH_SNIPPET_CHARS: usize = 500;
-// Questions and approvals.
-
-/// Options that one question may have: more than this is a list to read, not a choice to make.
-pub const ASK_OPTIONS: usize = 50;
-
-/// Longest question, context, label or description, in bytes.
-pub const ASK_TEXT_BYTES: usize = 8 * 1024;
-
-/// Lines of a call's arguments that an approval shows; the whole is what runs.
-pub const ASK_CALL_LINES: usize = 60;
-
-/// Characters of one such line.
-pub const ASK_CALL_CHARS: usize = 400;

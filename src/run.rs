@@ -50,6 +50,8 @@ pub struct Run {
 #[derive(Clone)]
 pub struct RunHandle(Arc<Gate>);
 
+type StartHook = dyn Fn(&Chain, &Cancel) + Send + Sync;
+
 /// What one call brings along; the default is a call of its own that policy decides.
 #[derive(Clone, Default)]
 pub struct CallOptions {
@@ -86,6 +88,7 @@ pub struct RunBuilder {
     approver: Arc<dyn Approver>,
     observers: Vec<Arc<dyn WriteObserver>>,
     after_write: Vec<Arc<dyn AfterWrite>>,
+    on_start: Option<Arc<StartHook>>,
     drain: Duration,
 }
 
@@ -94,6 +97,7 @@ struct Gate {
     approver: Arc<dyn Approver>,
     observers: Observers,
     after_write: Vec<Arc<dyn AfterWrite>>,
+    on_start: Option<Arc<StartHook>>,
     calls: Mutex<Calls>,
     idle: Condvar,
 }
@@ -134,6 +138,7 @@ impl Run {
             approver: Arc::new(AutoApprove::default()),
             observers: Vec::new(),
             after_write: Vec::new(),
+            on_start: None,
             drain: DRAIN,
         }
     }
@@ -312,6 +317,14 @@ impl RunBuilder {
         self
     }
 
+    /// Calls `hook` whenever a tool begins to run, bridged calls included (R154): the last name of the
+    /// chain is the tool, and the token is that of the call. It must not block.
+    #[must_use]
+    pub fn on_start(mut self, hook: impl Fn(&Chain, &Cancel) + Send + Sync + 'static) -> Self {
+        self.on_start = Some(Arc::new(hook));
+        self
+    }
+
     /// Sets how long the end of the run waits for its calls.
     #[must_use]
     pub fn drain(mut self, drain: Duration) -> Self {
@@ -326,6 +339,7 @@ impl RunBuilder {
             approver: self.approver,
             observers: Observers::new(self.observers),
             after_write: self.after_write,
+            on_start: self.on_start,
             calls: Mutex::default(),
             idle: Condvar::new(),
         };
@@ -371,6 +385,10 @@ impl Gate {
             return Err(ToolError::cancelled());
         }
         ticket.set_state(CallState::Running);
+        if let Some(hook) = &self.on_start {
+            // What is told about calls never takes one down.
+            let _ = catch_unwind(AssertUnwindSafe(|| hook(&chain, &cancel)));
+        }
         let recorder = Recorder::new(&self.observers);
         let bridge = BridgeOf {
             gate: self,

@@ -4,10 +4,14 @@
 //! symbolic link (a dangling one included) leads out, and a path that does not exist yet resolves
 //! too. This module knows no tool and never looks at the current directory: the host names the root.
 
+mod places;
+
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Component, Path, PathBuf};
+
+pub use places::AllowedPlaces;
 
 use crate::limits;
 

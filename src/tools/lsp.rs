@@ -5,9 +5,7 @@
 
 mod diagnostics;
 
-use std::fmt;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -23,19 +21,16 @@ use crate::lsp::supervisor::Supervisor;
 use crate::lsp::symbol::SymbolError;
 use crate::lsp::symbols;
 use crate::tool::{Call, ErrorKind, Output, Tier, Tool, ToolError};
-use crate::workspace::WorkspaceError;
+use crate::workspace::{AllowedPlaces, WorkspaceError};
 
 /// What the tools of language servers need: a supervisor, which has a workspace.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct LspResources {
     /// The servers of the run.
     pub supervisor: Supervisor,
-    /// Told of every file outside the workspace that an answer names, so that it may be read (D36).
-    pub outside: Option<Outside>,
+    /// Gets every file outside the workspace that an answer names, so that Read may open it (D36).
+    pub outside: AllowedPlaces,
 }
-
-/// Takes a file outside the workspace that an answer names.
-pub type Outside = Arc<dyn Fn(&Path) + Send + Sync>;
 
 /// The tool `lsp`.
 #[derive(Clone, Debug)]
@@ -98,23 +93,15 @@ impl LspResources {
     pub fn new(supervisor: Supervisor) -> Self {
         Self {
             supervisor,
-            outside: None,
+            outside: AllowedPlaces::new(),
         }
     }
 
-    /// Tells `outside` of every file outside the workspace that an answer names.
+    /// Shares the places that may be read with the tools that read.
     #[must_use]
-    pub fn with_outside(mut self, outside: Outside) -> Self {
-        self.outside = Some(outside);
+    pub fn with_outside(mut self, outside: AllowedPlaces) -> Self {
+        self.outside = outside;
         self
-    }
-}
-
-impl fmt::Debug for LspResources {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LspResources")
-            .field("supervisor", &self.supervisor)
-            .finish_non_exhaustive()
     }
 }
 
@@ -125,9 +112,8 @@ impl Lsp {
     }
 
     fn allow(&self, outside: &[PathBuf]) {
-        if let Some(allow) = &self.resources.outside {
-            outside.iter().for_each(|path| allow(path));
-        }
+        let places = &self.resources.outside;
+        outside.iter().for_each(|path| places.allow(path));
     }
 
     fn file(&self, file: &str) -> Result<PathBuf, ToolError> {

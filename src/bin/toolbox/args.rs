@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::background::ServeArgs;
+use crate::session::SessionArgs;
 use crate::{ask, help};
 
 /// The built-in tools of a coding agent's runtime.
@@ -69,12 +71,21 @@ pub(crate) enum Command {
     /// Show a staged rewrite, apply it to all its files or to none, or drop it
     #[command(long_about = help::RESOLVE)]
     Resolve(Resolve),
-    /// Ask the language servers: definitions, references, hovers, symbols, diagnostics
-    #[command(long_about = crate::lsp::HELP)]
-    Lsp(crate::lsp::LspCommand),
     /// Ask whoever sits at the terminal a question, on a numbered card
     #[command(alias = "ask_user", long_about = ask::HELP)]
     AskUser(ask::AskUser),
+    /// Show a file with numbered lines
+    Read(crate::files::Read),
+    /// Make a file or replace its whole content
+    Write(crate::files::Write),
+    /// Replace exact text in a file
+    Edit(crate::files::Edit),
+    /// Apply a patch in the format of apply_patch to all its files or to none
+    #[command(alias = "apply_patch", long_about = help::APPLY_PATCH)]
+    ApplyPatch(crate::files::ApplyPatch),
+    /// Ask the language servers: definitions, references, hovers, symbols, diagnostics
+    #[command(long_about = crate::lsp::HELP)]
+    Lsp(crate::lsp::LspCommand),
     /// List the tools: name, tier, what they do, and why others are not there
     Tools(Tools),
     /// Call a tool by its name with its arguments as JSON
@@ -88,6 +99,12 @@ pub(crate) enum Command {
     WebSearch(crate::web::WebSearch),
     /// Make, show, replace, list and serve agent configurations
     Agent(crate::agent::Agent),
+    /// Hold one run over standard input and output, JSON lines; or ask the background session
+    #[command(long_about = help::SESSION)]
+    Session(SessionArgs),
+    /// Be the background session of a checkout
+    #[command(hide = true)]
+    BackgroundSession(ServeArgs),
     /// Print the completions of a shell
     Completions {
         /// The shell
@@ -218,4 +235,10 @@ pub(crate) struct Call {
     /// Its arguments, a JSON object; `-` reads it from standard input
     #[arg(value_name = "JSON", default_value = "{}")]
     pub(crate) arguments: String,
+    /// Call it in the background session of this checkout, as tools with state always are
+    #[arg(long)]
+    pub(crate) background: bool,
+    /// Approve calls that it bridges to up to this tier, in the background session: read, write or exec
+    #[arg(long, value_name = "TIER", requires = "background")]
+    pub(crate) approve: Option<toolbox::tool::Tier>,
 }

@@ -1,17 +1,163 @@
 //! Calls of the tools whose state outlives one command.
 //!
 //! A debugger session, an interpreter, a warm language server live in the background session of the
-//! checkout; every command that needs one calls it from here.
+//! checkout; every command that needs one calls it from here. The session starts by itself, and the
+//! command says so once.
 
-use serde_json::Value;
-use toolbox::tool::Output;
+mod build;
+mod client;
+mod conversation;
+mod place;
+mod server;
+
+use serde_json::{Value, json};
+use toolbox::tool::{Output, Tier};
 
 use crate::args::Global;
 use crate::host::Host;
-use crate::output::{Console, Step};
+use crate::output::{Console, Ending, Step};
+
+use client::{Found, Link};
+use place::Place;
+
+pub(crate) use server::{ServeArgs, serve};
+
+/// The tools whose state outlives a command.
+pub(crate) const KEPT: [&str; 7] = [
+    "debug",
+    "eval",
+    "vibe_spawn",
+    "vibe_send",
+    "vibe_wait",
+    "vibe_kill",
+    "vibe_list",
+];
+
+/// How a command calls.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Via {
+    /// Up to which tier calls that the call bridges to are approved without asking (D42).
+    pub(crate) approve: Option<Tier>,
+}
 
 /// Calls a tool in the background session of this checkout; starts the session where none runs.
 pub(crate) fn call(console: &Console, global: &Global, name: &str, args: Value) -> Step<Output> {
+    call_with(console, global, name, args, Via::default())
+}
+
+/// The same, with more said about the call.
+pub(crate) fn call_with(
+    console: &Console,
+    global: &Global,
+    name: &str,
+    args: Value,
+    via: Via,
+) -> Step<Output> {
     let host = Host::open(console, global)?;
-    host.dispatch(console, name, args)
+    let link = link(console, &host)?;
+    let request = json!({
+        "id": 1, "tool": name, "args": args, "approved": true, "approve": via.approve,
+    });
+    conversation::call(console, link, &request, name).map_err(|error| console.fail(&error))
+}
+
+/// Says what the background session of this checkout does.
+pub(crate) fn status(console: &Console, global: &Global) -> Step {
+    let host = Host::open(console, global)?;
+    let Some(mut link) = running(console, &host)? else {
+        match console.json {
+            true => console.print_json(&json!({ "running": false }))?,
+            false => console.print(&none(&host))?,
+        }
+        return Err(Ending::Nothing);
+    };
+    let status = link.status().map_err(|error| console.fail(&error))?;
+    if console.json {
+        return console.print_json(&status);
+    }
+    console.print(&described(&status))
+}
+
+/// Ends the background session of this checkout.
+pub(crate) fn stop(console: &Console, global: &Global) -> Step {
+    let host = Host::open(console, global)?;
+    let Some(link) = running(console, &host)? else {
+        return match console.json {
+            true => console.print_json(&json!({ "stopped": false })),
+            false => console.print(&none(&host)),
+        };
+    };
+    link.stop().map_err(|error| console.fail(&error))?;
+    match console.json {
+        true => console.print_json(&json!({ "stopped": true })),
+        false => console.print(&format!(
+            "ended the background session for {}",
+            host.workspace.root().display()
+        )),
+    }
+}
+
+fn link(console: &Console, host: &Host) -> Step<Link> {
+    let place = place(console, host)?;
+    let root = host.workspace.root().display();
+    let found = client::find_or_start(&place, &host.workspace);
+    match found.map_err(|error| console.fail(&error))? {
+        Found::Running(link) => Ok(link),
+        Found::Started { link, replaced } => {
+            if replaced {
+                console.note("ended a background session of another build; its state is gone");
+            }
+            console.note(&format!(
+                "started a background session for {root}; `toolbox session stop` ends it"
+            ));
+            Ok(link)
+        }
+    }
+}
+
+fn running(console: &Console, host: &Host) -> Step<Option<Link>> {
+    let place = place(console, host)?;
+    client::greet(&place).map_err(|error| console.fail(&error))
+}
+
+fn place(console: &Console, host: &Host) -> Step<Place> {
+    let folder = host.meeting_folder(console)?;
+    Place::open(&folder).map_err(|err| {
+        let error = toolbox::tool::ToolError::from_cause(toolbox::tool::ErrorKind::Failed, err);
+        console.fail(&error.with_hint("make the state folder a folder of your own"))
+    })
+}
+
+fn none(host: &Host) -> String {
+    format!(
+        "no background session runs for {}",
+        host.workspace.root().display()
+    )
+}
+
+fn described(status: &Value) -> String {
+    let text = |key: &str| status[key].as_str().unwrap_or_default();
+    let number = |key: &str| status[key].as_u64().unwrap_or_default();
+    let mut lines = format!(
+        "background session for {}\npid {}, version {}, up for {} s, {}, ends after {} s without one\n",
+        text("workspace"),
+        number("pid"),
+        text("version"),
+        number("up_s"),
+        // This command is one itself.
+        match number("clients").saturating_sub(1) {
+            0 => "no client".to_owned(),
+            1 => "1 client".to_owned(),
+            n => format!("{n} clients"),
+        },
+        number("idle_s"),
+    );
+    for call in status["calls"].as_array().into_iter().flatten() {
+        let text = |key: &str| call[key].as_str().unwrap_or_default();
+        lines.push_str(&format!("call {} ({})\n", text("tool"), text("state")));
+    }
+    for (tool, state) in status["state"].as_object().into_iter().flatten() {
+        lines.push_str(&format!("{tool}: {}\n", state.as_str().unwrap_or_default()));
+    }
+    lines
 }

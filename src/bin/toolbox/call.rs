@@ -6,6 +6,7 @@ use serde_json::Value;
 use toolbox::tool::ToolError;
 
 use crate::args::{Call, Global};
+use crate::background::{self, Via};
 use crate::host::{Host, found};
 use crate::output::{Console, Step};
 use crate::search::is_empty;
@@ -23,8 +24,14 @@ pub(crate) fn call(console: &Console, global: &Global, args: Call) -> Step {
         let error = ToolError::invalid_args(format!("the arguments are no JSON: {err}"));
         console.fail(&error.with_hint("pass one JSON object, such as '{\"edit_id\":\"edit_1\"}'"))
     })?;
-    let host = Host::open(console, global)?;
-    let output = host.dispatch(console, &args.name, arguments)?;
+    let output = if args.background || background::KEPT.contains(&args.name.as_str()) {
+        let via = Via {
+            approve: args.approve,
+        };
+        background::call_with(console, global, &args.name, arguments, via)?
+    } else {
+        Host::open(console, global)?.dispatch(console, &args.name, arguments)?
+    };
     console.answer(&output)?;
     // The same codes as those of the subcommands.
     match args.name.as_str() {

@@ -17,6 +17,19 @@ breaks and comments do not matter, and nothing inside strings and comments match
 Ignored and hidden files are left out as ripgrep leaves them out; a PATH that is named is always searched. \
 Matches come sorted by path and position. Exit code 1 when nothing matched.";
 
+pub(crate) const SESSION: &str = "\
+Holds one run over standard input and output: a request a line in, answers and events out, all JSON. Calls \
+may overlap; answers come as they finish. The run, and every process it started, ends with the input.
+
+  in   {\"id\":1,\"tool\":\"ast_grep\",\"args\":{..}}   {\"cancel\":1}   {\"list\":\"tools\"}
+       {\"answer\":\"q_1\",\"choices\":[2]}   {\"answer\":\"q_1\",\"skip\":true}   {\"answer\":\"q_2\",\"approve\":true}
+       {\"register\":{\"name\",\"tier\",\"description\",\"schema\"}}   {\"return\":\"c_1\",\"text\":..,\"data\":..}
+  out  {\"id\":1,\"ok\":true,\"text\":..,\"data\":..,\"images\":[..]}   {\"id\":1,\"ok\":false,\"error\":{..}}
+       {\"event\":\"tool\",..}   {\"event\":\"question\",..}   {\"event\":\"call\",..}   {\"tools\":[..]}
+
+`toolbox session status` and `toolbox session stop` are about the session that commands with state keep in \
+the background of a checkout.";
+
 pub(crate) const PATTERNS: &str = r#"The pattern language:
   A pattern is a complete fragment of code: a statement, an expression, a
   class member, a declaration, ...
@@ -78,3 +91,20 @@ also when the machine fails midway: the next command finishes or undoes an inter
 pub(crate) const CALL: &str = "\
 Calls any tool by its name with raw arguments, as a runtime does. `toolbox tools --schema` shows the \
 arguments. Paths are relative to the workspace here.";
+
+pub(crate) const APPLY_PATCH: &str = "\
+Applies a patch to any number of files: all of them change, or none does.
+
+  *** Begin Patch
+  *** Update File: src/app.py
+  @@ def greet():
+  -    print(\"hi\")
+  +    print(\"hello\")
+  *** Add File: notes.txt
+  +first line
+  *** Delete File: old.txt
+  *** End Patch
+
+In an update each change begins with @@ and may name a line above it; its lines begin with ' ' (stays), '-' \
+(goes) or '+' (comes). *** Move to: PATH below an update's header moves the file. Paths are relative to the \
+workspace. Places that were not exactly as the patch says are named.";

@@ -1,6 +1,7 @@
 //! What this process gives to the library: the workspace, the state folder, a run.
 
 use std::env;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +16,8 @@ use toolbox::syntax::Grammars;
 use toolbox::syntax::staging::StagingStore;
 use toolbox::tool::{Output, Tier};
 use toolbox::tools::{
-    self, AstGrep, Edits, Questions, Resources, SyntaxResources, WebResources, recovery_note,
+    self, AstGrep, Edits, FileResources, Questions, Resources, SyntaxResources, WebResources,
+    recovery_note,
 };
 use toolbox::web::{Allowed, Fetcher};
 use toolbox::workspace::{Workspace, enclosing_checkout};
@@ -42,6 +44,8 @@ pub(crate) struct Host {
     questions: Arc<dyn QuestionPort>,
     /// How long a question waits; `None` is for ever.
     pub(crate) question_timeout: Option<Duration>,
+    /// Whether one run serves many calls.
+    in_session: bool,
 }
 
 impl Host {
@@ -81,27 +85,80 @@ impl Host {
             resources,
             questions: cards::terminal(),
             question_timeout: None,
+            in_session: false,
         })
+    }
+
+    /// Serves the background session: what it parsed is worth keeping, and its edits are those of the
+    /// commands of the checkout (D43).
+    pub(crate) fn for_background(mut self) -> Self {
+        self.in_session = true;
+        self.resources.cache = Some(Arc::default());
+        self
+    }
+
+    /// Returns the folder where the background session of the checkout is met.
+    pub(crate) fn meeting_folder(&self, console: &Console) -> Step<PathBuf> {
+        let state_dir = &self.edits(console)?.committer;
+        let state_dir = state_dir.state_dir();
+        // The runtime folder goes with the login, and so should the socket. One of another user, as after
+        // `sudo`, is none of ours.
+        let runtime = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+        let own = |path: &PathBuf| {
+            let metadata = std::fs::metadata(path);
+            let user = rustix::process::geteuid().as_raw();
+            path.is_absolute() && metadata.is_ok_and(|it| it.is_dir() && it.uid() == user)
+        };
+        Ok(match (runtime.filter(own), state_dir.file_name()) {
+            (Some(runtime), Some(name)) => runtime.join("toolbox").join(name),
+            _ => state_dir.join("session"),
+        })
+    }
+
+    /// Serves one run that lives on: what it parsed is worth keeping, and its edits are its own (D43).
+    pub(crate) fn for_session(mut self) -> Self {
+        self.in_session = true;
+        self.resources.cache = Some(Arc::default());
+        if let Some(edits) = &mut self.resources.edits {
+            edits.staging = Arc::new(StagingStore::in_memory());
+        }
+        self
     }
 
     /// Returns the tools of this workspace.
     pub(crate) fn registry(&self) -> Registry {
+        let files = self.files();
+        let lsp = lsp::resources(&self.workspace).with_outside(files.allowed.clone());
         tools::connect(&Resources {
             syntax: Some(self.resources.clone()),
-            lsp: Some(lsp::resources(&self.workspace)),
             web: Some(WebResources::new(Fetcher::new(
                 Allowed::default(),
                 limits::FETCH_TIME,
             ))),
             questions: Some(self.questions()),
             conversation: Some(CONVERSATION.to_owned()),
-            ..Resources::default()
+            files: Some(files),
+            lsp: Some(lsp),
         })
     }
 
     /// Where the questions and approvals of a command appear: its terminal.
     pub(crate) fn questions(&self) -> Questions {
         Questions::new(Arc::clone(&self.questions)).with_timeout(self.question_timeout)
+    }
+
+    /// Returns the files of this workspace; all writers share the commit of the staged edits.
+    fn files(&self) -> FileResources {
+        let files = FileResources::new(self.workspace.clone());
+        // A command reads the file itself as it starts; a run remembers what it has read (D35).
+        let files = match self.in_session {
+            true => files,
+            false => files.one_shot(),
+        };
+        match &self.resources.edits {
+            Some(edits) => files.with_committer(Arc::clone(&edits.committer)),
+            None => files,
+        }
     }
 
     /// Returns where edits are staged.

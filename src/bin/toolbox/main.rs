@@ -12,6 +12,7 @@ mod background;
 mod call;
 mod cards;
 mod edits;
+mod files;
 mod help;
 mod host;
 mod inspect;
@@ -19,6 +20,7 @@ mod lsp;
 mod output;
 mod paint;
 mod search;
+mod session;
 mod shorten;
 mod speak;
 mod staged;
@@ -39,18 +41,24 @@ fn main() -> ExitCode {
     };
     let mut console = Console::new(&cli.global);
     // Whoever calls a tool by its name with JSON reads of its arguments; everybody else types flags.
-    console.flags = !matches!(cli.command, Command::Call(_));
+    console.flags = !matches!(cli.command, Command::Call(_) | Command::Session(_));
     let ending = match cli.command {
         Command::AstGrep(args) => search::ast_grep(&console, &cli.global, args),
         Command::AstEdit(args) => edits::ast_edit(&console, &cli.global, args),
         Command::Resolve(args) => staged::resolve(&console, &cli.global, args),
-        Command::Lsp(args) => lsp::lsp(&console, &cli.global, args),
         Command::AskUser(args) => ask::ask_user(&console, &cli.global, args),
+        Command::Read(args) => files::read(&console, &cli.global, args),
+        Command::Write(args) => files::write(&console, &cli.global, args),
+        Command::Edit(args) => files::edit(&console, &cli.global, args),
+        Command::ApplyPatch(args) => files::apply_patch(&console, &cli.global, args),
+        Command::Lsp(args) => lsp::lsp(&console, &cli.global, args),
         Command::Tools(args) => inspect::tools(&console, &cli.global, args),
         Command::Call(args) => call::call(&console, &cli.global, args),
         Command::WebFetch(args) => web::fetch(&console, &cli.global, args),
         Command::WebSearch(args) => web::search(&console, &cli.global, args),
         Command::Agent(args) => agent::agent(&console, &cli.global, args),
+        Command::Session(args) => session::session(&console, &cli.global, args),
+        Command::BackgroundSession(args) => background::serve(&console, &cli.global, args),
         Command::Completions { shell } => inspect::completions(&console, shell),
         Command::Man => inspect::man(&console),
     };

@@ -32,6 +32,10 @@ const WORDS: &[(&str, &str)] = &[
          with `-C DIR`",
     ),
     ("leave path out", "leave PATH out"),
+    ("pass offset ", "add `--offset N` with N = "),
+    ("pass line_chars to see", "`--line-chars N` shows"),
+    ("pass raw true to see", "`--raw` shows"),
+    ("or set replace_all", "or add `--replace-all`"),
     ("run ast_edit", "run `toolbox ast-edit`"),
     (
         "give `options`, or set `allow_free_text` to true",
@@ -131,6 +135,8 @@ mod tests {
     #[test]
     fn every_row_is_said_by_a_tool() {
         let sources = [
+            include_str!("../../tools/read.rs"),
+            include_str!("../../tools/edit.rs"),
             include_str!("../../tools/syntax.rs"),
             include_str!("../../tools/ast_grep.rs"),
             include_str!("../../tools/resolve.rs"),

@@ -1,0 +1,216 @@
+//! `toolbox session`: one run over standard input and output, or the background session of the checkout.
+//!
+//! The process is the run: it ends when its input does, when nobody reads its output any more, or by a
+//! signal, and every process that a tool started ends with it.
+
+mod callers;
+pub(crate) mod connection;
+mod host_tools;
+pub(crate) mod lines;
+pub(crate) mod outbox;
+mod pool;
+pub(crate) mod questions;
+pub(crate) mod request;
+#[cfg(test)]
+mod tests;
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use crossbeam_channel::{Sender, bounded};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
+use toolbox::limits;
+use toolbox::run::{AutoApprove, Run};
+use toolbox::tool::Tier;
+
+use crate::args::{Global, Surface};
+use crate::background;
+use crate::host::Host;
+use crate::output::{Console, Ending, Step};
+
+use callers::Callers;
+use connection::{Connection, Role, Session};
+use outbox::Outbox;
+use questions::Questions;
+
+/// `toolbox session`.
+#[derive(Clone, Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct SessionArgs {
+    #[command(subcommand)]
+    action: Option<Action>,
+    #[command(flatten)]
+    run: RunOptions,
+}
+
+#[derive(Clone, Copy, Debug, Subcommand)]
+enum Action {
+    /// Say what the background session of this checkout does
+    Status,
+    /// End the background session of this checkout
+    Stop,
+}
+
+/// What a run is like; each part of the toolbox reads its own field.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct RunOptions {
+    /// What the run shows: everything, or what plan mode and read-only sub-agents see
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) surface: Surface,
+    /// Approve calls up to this tier without asking: read, write or exec [default: read]
+    #[arg(long, value_name = "TIER")]
+    pub(crate) approve: Option<Tier>,
+    /// Somebody reads the events and answers questions and approvals; without it they fail at once
+    #[arg(long)]
+    pub(crate) questions: bool,
+    /// Let a question wait this long [default: for ever]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) question_timeout: Option<Duration>,
+    /// Let a cell be silent this long before it is interrupted
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) eval_budget: Option<Duration>,
+    /// Let the run spawn background workers
+    #[arg(long)]
+    pub(crate) vibe: bool,
+    /// Show the tools of this agent: a file or an id
+    #[arg(long, value_name = "FILE|ID")]
+    pub(crate) agent: Option<String>,
+    /// The conversation that questions go to
+    #[arg(long, value_name = "ID")]
+    pub(crate) conversation: Option<String>,
+}
+
+impl RunOptions {
+    /// Names the first flag whose part of the toolbox is not wired.
+    fn unwired(&self) -> Option<&'static str> {
+        [
+            (self.eval_budget.is_some(), "--eval-budget"),
+            (self.vibe, "--vibe"),
+            (self.agent.is_some(), "--agent"),
+        ]
+        .into_iter()
+        .find_map(|(given, flag)| given.then_some(flag))
+    }
+}
+
+/// Reads a number of seconds.
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
+    text.parse()
+        .ok()
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .filter(|duration| !duration.is_zero())
+        .ok_or_else(|| "a number of seconds above 0, such as 30 or 0.5".to_owned())
+}
+
+/// Why a session ends.
+pub(crate) enum End {
+    /// Its input has ended or cannot be read, or a client wants its end.
+    Input,
+    /// Nobody reads its output.
+    Output,
+    /// Somebody asked for it.
+    Signal(i32),
+}
+
+/// Runs a session, or asks the background session.
+pub(crate) fn session(console: &Console, global: &Global, args: SessionArgs) -> Step {
+    match args.action {
+        Some(Action::Status) => background::status(console, global),
+        Some(Action::Stop) => background::stop(console, global),
+        None => over_stdio(console, global, &args.run),
+    }
+}
+
+fn over_stdio(console: &Console, global: &Global, options: &RunOptions) -> Step {
+    if let Some(flag) = options.unwired() {
+        return Err(console.misuse_with_hint(
+            &format!("{flag} is not wired in this build"),
+            "leave it out",
+        ));
+    }
+    let host = Host::open(console, global)?.for_session();
+    let (ends, end) = bounded(1);
+    if let Err(err) = end_on_signals(ends.clone()) {
+        return Err(failed(console, &format!("cannot listen to signals: {err}")));
+    }
+    host.recover(console);
+    let session = start(&host, options);
+    let broken = ends.clone();
+    let (out, writer) = Outbox::start("session", io::stdout(), move || {
+        let _ = broken.try_send(End::Output);
+    })
+    .map_err(|err| failed(console, &format!("cannot start the session: {err}")))?;
+    let questions = match options.questions {
+        true => Questions::attended(out.clone()),
+        false => Questions::unattended(out.clone()),
+    };
+    let connection = Connection::new(session.clone(), Role::Harness, out, questions);
+    let reading = connection.clone();
+    // Nobody joins it: it may hang in a read of an input that never ends.
+    let reader = std::thread::Builder::new()
+        .name("session-reader".to_owned())
+        .spawn(move || {
+            let _ = reading.serve(io::stdin().lock());
+            let _ = ends.try_send(End::Input);
+        });
+    let ended = match reader {
+        Ok(_) => end.recv().unwrap_or(End::Input),
+        Err(err) => return Err(failed(console, &format!("cannot read the input: {err}"))),
+    };
+    connection.close();
+    session.end();
+    writer.finish(limits::SESSION_FLUSH);
+    match ended {
+        End::Input | End::Output => Ok(()),
+        End::Signal(signal) => {
+            end_by(signal);
+            Ok(())
+        }
+    }
+}
+
+/// Starts a run of this kind.
+pub(crate) fn start(host: &Host, options: &RunOptions) -> Arc<Session> {
+    let callers = Callers::default();
+    let mut registry = host.registry();
+    if options.surface == Surface::Plan {
+        registry = registry.limit(Tier::Read);
+    }
+    let approver = AutoApprove::up_to(options.approve.unwrap_or(Tier::Read));
+    Session::start(Run::builder(registry).approver(approver), callers)
+}
+
+/// Ends this process by the signal that it got: whoever waits for it sees the truth.
+pub(crate) fn end_by(signal: i32) {
+    // It fails for unknown signals only, and none of those is caught.
+    let _ = emulate_default_handler(signal);
+}
+
+/// Hands the first polite signal to the session; a second one ends the process at once.
+pub(crate) fn end_on_signals(ends: Sender<End>) -> io::Result<()> {
+    let mut signals = Signals::new([SIGTERM, SIGHUP, SIGINT])?;
+    std::thread::Builder::new()
+        .name("signals".to_owned())
+        .spawn(move || {
+            let mut signals = signals.forever();
+            if let Some(signal) = signals.next() {
+                let _ = ends.try_send(End::Signal(signal));
+            }
+            if let Some(signal) = signals.next() {
+                // The watcher ends what is left.
+                let _ = emulate_default_handler(signal);
+            }
+        })?;
+    Ok(())
+}
+
+fn failed(console: &Console, message: &str) -> Ending {
+    match console.misuse_with_hint(message, "try again") {
+        Ending::Usage => Ending::Failed,
+        ending => ending,
+    }
+}

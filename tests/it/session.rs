@@ -1,0 +1,7 @@
+//! `toolbox session` as the harness that embeds it sees it: lines in, lines out, the end.
+
+mod background;
+mod calls;
+mod driver;
+mod ends;
+mod host_tools;

@@ -1,0 +1,295 @@
+//! The background session of a checkout: found, started, shared, ended.
+
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+use serde_json::{Value, json};
+
+use super::driver::{Checkout, Driven, LONG};
+
+const SEARCH: &str = r#"{"pattern":"f($A)","language":"javascript"}"#;
+
+/// A checkout whose background session ends with it.
+struct Background(Checkout);
+
+impl Background {
+    fn new() -> Self {
+        Self(Checkout::new(&[("a.js", "f(1);\n")]))
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        self.0.toolbox(args).output().expect("it runs")
+    }
+
+    fn search(&self) -> Output {
+        self.run(&["call", "ast_grep", SEARCH, "--background", "--json"])
+    }
+
+    fn status(&self) -> Option<Value> {
+        let output = self.run(&["session", "status", "--json"]);
+        let status: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        match status["running"] == false {
+            true => None,
+            false => Some(status),
+        }
+    }
+
+    fn pid(&self) -> Pid {
+        let status = self.status().expect("it runs");
+        let pid = status["pid"].as_i64().expect("a number");
+        Pid::from_raw(i32::try_from(pid).expect("a pid")).expect("a pid")
+    }
+
+    fn folder(&self) -> PathBuf {
+        let states = self.0.home().join(".local/state/toolbox");
+        let mut entries = std::fs::read_dir(states).expect("a state folder");
+        let entry = entries.next().expect("one checkout").expect("readable");
+        entry.path().join("session")
+    }
+
+    /// A raw client.
+    fn connect(&self) -> Client {
+        let path = self.folder().join("socket");
+        Client::new(UnixStream::connect(path).expect("it serves"))
+    }
+}
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        let _ = self.run(&["session", "stop", "-q"]);
+    }
+}
+
+struct Client(Driven);
+
+impl Client {
+    fn new(stream: UnixStream) -> Self {
+        let mut driven = Driven::over(stream);
+        let hello = driven.find("hello", |line| line["hello"].is_object());
+        assert_eq!(hello["hello"]["version"], env!("CARGO_PKG_VERSION"));
+        Self(driven)
+    }
+}
+
+fn ended(pid: Pid) -> bool {
+    let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else {
+        return true;
+    };
+    let timeout = Timespec {
+        tv_sec: LONG.as_secs().cast_signed(),
+        tv_nsec: 0,
+    };
+    let mut fds = [PollFd::new(&handle, PollFlags::IN)];
+    poll(&mut fds, Some(&timeout)).expect("it can be polled") == 1
+}
+
+// It starts by itself and says so once; the second command finds it; status shows and stop ends it.
+#[test]
+fn it_starts_by_itself_and_is_shown_and_ended() {
+    let background = Background::new();
+    assert_eq!(background.status(), None);
+    let none = background.run(&["session", "status"]);
+    assert_eq!(none.status.code(), Some(1));
+    let first = background.search();
+    let said = String::from_utf8_lossy(&first.stderr).into_owned();
+    let root = background.0.root();
+    let root = root.canonicalize().expect("it exists");
+    assert_eq!(
+        said,
+        format!(
+            "note: started a background session for {}; `toolbox session stop` ends it\n",
+            root.display()
+        )
+    );
+    let data: Value = serde_json::from_slice(&first.stdout).expect("JSON");
+    assert_eq!(data["matches"][0]["captures"]["A"], "1");
+    let second = background.search();
+    assert_eq!(second.stdout, first.stdout);
+    assert_eq!(second.stderr, b"");
+    let status = background.status().expect("it runs");
+    assert_eq!(status["workspace"], root.display().to_string());
+    assert_eq!(status["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(status["calls"], json!([]));
+    let mode = std::fs::metadata(background.folder()).expect("it exists");
+    assert_eq!(mode.permissions().mode() & 0o777, 0o700);
+    let pid = background.pid();
+    assert!(background.run(&["session", "stop"]).status.success());
+    assert!(ended(pid));
+    assert_eq!(background.status(), None);
+    assert!(!background.folder().join("socket").exists());
+    let again = background.run(&["session", "stop"]);
+    assert!(again.status.success(), "ending twice is no error");
+}
+
+// Its state folder is named by XDG_RUNTIME_DIR where there is one.
+#[test]
+fn the_socket_is_in_the_runtime_folder() {
+    let background = Background::new();
+    let runtime = background.0.home().join("run");
+    std::fs::create_dir(&runtime).expect("a folder");
+    let run = |args: &[&str]| {
+        let mut command = background.0.toolbox(args);
+        command.env("XDG_RUNTIME_DIR", &runtime);
+        command.output().expect("it runs")
+    };
+    assert!(
+        run(&["call", "ast_grep", SEARCH, "--background"])
+            .status
+            .success()
+    );
+    let entries = std::fs::read_dir(runtime.join("toolbox")).expect("a folder");
+    assert_eq!(entries.count(), 1);
+    assert_eq!(background.status(), None, "nobody serves elsewhere");
+    assert!(run(&["session", "stop"]).status.success());
+}
+
+// Two that start at once end with one session.
+#[test]
+fn two_at_once_start_one() {
+    let background = Background::new();
+    let start = || {
+        background
+            .0
+            .toolbox(&["call", "ast_grep", SEARCH, "--background"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts")
+    };
+    let commands: Vec<_> = (0..4).map(|_| start()).collect();
+    let outputs = commands
+        .into_iter()
+        .map(|command| command.wait_with_output().expect("it ends"));
+    let mut started = 0;
+    for output in outputs {
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        started += usize::from(!output.stderr.is_empty());
+    }
+    assert_eq!(started, 1);
+}
+
+// After SIGKILL the socket is stale; the next command starts a new session.
+#[test]
+fn a_killed_session_is_replaced() {
+    let background = Background::new();
+    background.search();
+    let pid = background.pid();
+    kill_process(pid, Signal::KILL).expect("it lives");
+    assert!(ended(pid));
+    assert!(background.folder().join("socket").exists());
+    assert!(background.search().status.success());
+    assert_ne!(background.pid(), pid);
+}
+
+// It ends by itself when nobody is there; a client that is there keeps it.
+#[test]
+fn it_ends_when_idle() {
+    let background = Background::new();
+    // Makes the state folder.
+    background.search();
+    background.run(&["session", "stop"]);
+    let listener = background.folder().join("ready.test");
+    let listener = std::os::unix::net::UnixListener::bind(listener).expect("it is free");
+    let mut server = background
+        .0
+        .toolbox(&[
+            "background-session",
+            "--ready",
+            "ready.test",
+            "--idle",
+            "0.3",
+        ])
+        .spawn()
+        .expect("it starts");
+    let (mut word, _) = listener.accept().expect("it says a word");
+    let mut said = String::new();
+    std::io::Read::read_to_string(&mut word, &mut said).expect("text");
+    assert_eq!(said, "ready");
+    let mut client = background.connect();
+    client.0.send(json!({"id": 1, "tool": "ast_grep", "args": serde_json::from_str::<Value>(SEARCH).expect("JSON")}));
+    assert_eq!(client.0.answer(1)["ok"], true);
+    assert!(server.try_wait().expect("it is ours").is_none());
+    drop(client);
+    assert!(ended(Pid::from_child(&server)));
+    assert!(server.wait().expect("it is ours").success());
+}
+
+// Many clients, each with ids of its own, one run; the fields `approved` and `approve`; no host tools.
+#[test]
+fn clients_share_one_run() {
+    let background = Background::new();
+    background.search();
+    let (mut one, mut two) = (background.connect(), background.connect());
+    let edit = json!({"pattern": "f($A)", "rewrite": "g($A)", "language": "javascript"});
+    one.0
+        .send(json!({"id": 1, "tool": "ast_edit", "args": edit, "approved": true}));
+    let staged = one.0.answer(1);
+    assert_eq!(staged["data"]["edit_id"], "edit_1");
+    // The same id elsewhere is another call, and the run is the same.
+    let accept = json!({"edit_id": "edit_1", "action": "discard"});
+    two.0
+        .send(json!({"id": 1, "tool": "resolve", "args": accept, "approved": true}));
+    assert_eq!(two.0.answer(1)["ok"], true);
+    two.0.send(json!({"register": {"name": "x", "tier": "read", "description": "", "schema": {"type": "object"}}}));
+    let refused = two.0.find("refusal", |line| line["register"] == "x");
+    assert_eq!(refused["error"]["kind"], "invalid_args");
+}
+
+// Of another version it is told apart and replaced.
+#[test]
+fn another_build_is_replaced() {
+    let background = Background::new();
+    let copy = background.0.home().join("toolbox");
+    std::fs::copy(env!("CARGO_BIN_EXE_toolbox"), &copy).expect("a copy");
+    let by_the_copy = || {
+        let mut command = Command::new(&copy);
+        command
+            .args(["call", "ast_grep", SEARCH, "--background"])
+            .env_clear()
+            .env("HOME", background.0.home())
+            .current_dir(background.0.root());
+        command.output().expect("it runs")
+    };
+    assert!(by_the_copy().status.success());
+    let old = background.pid();
+    let output = background.search();
+    assert!(output.status.success());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        said.contains("of another build") && said.contains("started"),
+        "{said}"
+    );
+    assert!(ended(old));
+    assert_ne!(background.pid(), old);
+}
+
+// It holds no stream of the command that started it, and none that the command was given by mistake.
+#[test]
+fn it_holds_nothing_of_its_starter() {
+    let background = Background::new();
+    // The shell gives its own pipe on as descriptor 7; the substitution ends when nobody holds it.
+    let script =
+        format!("exec 7>&1; \"$0\" call ast_grep '{SEARCH}' --background -q 7>&7; echo done");
+    let output = background
+        .0
+        .command("/bin/sh")
+        .args(["-c", &script, env!("CARGO_BIN_EXE_toolbox")])
+        .output()
+        .expect("it ends");
+    assert!(String::from_utf8_lossy(&output.stdout).ends_with("done\n"));
+    let folder = format!("/proc/{}/fd", background.pid());
+    let pipes = std::fs::read_dir(folder)
+        .expect("it lives")
+        .filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok())
+        .filter(|target| target.to_string_lossy().starts_with("pipe:"))
+        .count();
+    assert_eq!(pipes, 0);
+}

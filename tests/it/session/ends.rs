@@ -1,0 +1,70 @@
+//! How a session ends.
+
+use std::os::unix::process::ExitStatusExt;
+
+use rustix::process::Signal;
+use serde_json::json;
+
+use super::driver::{Checkout, Driven};
+
+fn with_a_call_under_way(checkout: &Checkout) -> Driven {
+    let mut session = checkout.session(&[]);
+    session.send(json!({"register": {
+        "name": "wait", "tier": "read", "description": "Never returns.", "schema": {"type": "object"},
+    }}));
+    session.call(1, "wait", json!({}));
+    session.event("call");
+    session
+}
+
+// End of input ends the run: what is under way is cancelled and says so.
+#[test]
+fn the_end_of_input_ends_the_run() {
+    let checkout = Checkout::new(&[]);
+    let (rest, status) = with_a_call_under_way(&checkout).end();
+    assert!(status.success());
+    let answer = rest
+        .iter()
+        .find(|line| line["id"] == 1 && line["ok"] == false);
+    assert_eq!(answer.expect("an answer")["error"]["kind"], "cancelled");
+}
+
+#[test]
+fn a_signal_ends_the_run() {
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+        let checkout = Checkout::new(&[]);
+        let mut session = with_a_call_under_way(&checkout);
+        session.signal(signal);
+        let status = session.wait();
+        assert_eq!(status.signal(), Some(signal.as_raw()));
+        assert_eq!(session.answer(1)["error"]["kind"], "cancelled");
+    }
+}
+
+// A reader that went away ends the run, although the input stays open.
+#[test]
+fn nobody_at_the_output_ends_the_run() {
+    let checkout = Checkout::new(&[]);
+    let mut session = Driven::start_unread(&mut checkout.toolbox(&["session"]));
+    session.close_output();
+    session.send(json!({"list": "tools"}));
+    assert!(session.wait().success());
+}
+
+// A flag whose part is not there yet is an error that says so.
+#[test]
+fn unknown_parts_are_named() {
+    let checkout = Checkout::new(&[]);
+    for args in [
+        &["--surface", "half"][..],
+        &["--approve", "root"],
+        &["--question-timeout", "0"],
+        &["--question-timeout", "soon"],
+    ] {
+        let output = checkout
+            .toolbox(&[&["session"], args].concat())
+            .output()
+            .expect("it runs");
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+    }
+}

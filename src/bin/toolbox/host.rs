@@ -61,6 +61,8 @@ pub(crate) struct Host {
     pub(crate) eval_budget: Option<Duration>,
     /// Whether one run serves many calls.
     in_session: bool,
+    /// Every process that the tools start; one watcher ends them all.
+    pub(crate) processes: Processes,
     /// The language servers: the tools and what watches the writes share them.
     lsp: OnceLock<LspResources>,
 }
@@ -109,6 +111,7 @@ impl Host {
             config,
             eval_budget: None,
             in_session: false,
+            processes: Processes::new(Watch::Shell),
             lsp: OnceLock::new(),
         })
     }
@@ -175,14 +178,18 @@ impl Host {
             syntax: Some(self.resources.clone()),
             web: Some(self.web.clone()),
             finding: Some(FindingResources::new(self.workspace.clone())),
-            shell: Some(bash::resources(&self.workspace)),
+            shell: Some(bash::resources(&self.workspace, self.processes.clone())),
             artifacts: deliver_artifacts::resources(&self.workspace),
             questions: Some(self.questions()),
             conversation: Some(self.conversation.clone()),
-            files: Some(files),
-            lsp: Some(self.lsp().clone()),
+            lsp: Some(self.lsp().clone().with_outside(files.allowed.clone())),
             debug: Some(self.debugger()),
-            eval: Some(eval::resources(&self.workspace, self.eval_budget)),
+            files: Some(files),
+            eval: Some(eval::resources(
+                &self.workspace,
+                self.processes.clone(),
+                self.eval_budget,
+            )),
         });
         (registry, ledger)
     }
@@ -190,7 +197,11 @@ impl Host {
     /// Returns the language servers of this workspace; none is started.
     fn lsp(&self) -> &LspResources {
         self.lsp.get_or_init(|| {
-            let resources = lsp::resources(&self.workspace, wire::lsp(&self.config.sections.lsp));
+            let resources = lsp::resources(
+                &self.workspace,
+                self.processes.clone(),
+                wire::lsp(&self.config.sections.lsp),
+            );
             match &self.resources.edits {
                 Some(edits) => resources.with_rename(Arc::clone(&edits.committer)),
                 None => resources,
@@ -241,10 +252,9 @@ impl Host {
 
     /// Returns what debug sessions are started with: the environment of this process.
     fn debugger(&self) -> DebugResources {
-        let processes = Processes::new(Watch::Shell);
         let options = toolbox::dap::Options::new(env::vars_os().collect());
         DebugResources {
-            supervisor: toolbox::dap::Supervisor::new(processes, options),
+            supervisor: toolbox::dap::Supervisor::new(self.processes.clone(), options),
             workspace: self.workspace.clone(),
         }
     }

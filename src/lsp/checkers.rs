@@ -48,6 +48,8 @@ struct Settings {
     processes: Processes,
     env: Env,
     time: Duration,
+    /// Ids of checkers that are not run.
+    without: Vec<String>,
 }
 
 /// Why there is no answer at all.
@@ -118,6 +120,7 @@ impl Checkers {
             processes,
             env,
             time: limits::CHECK_TIME,
+            without: Vec::new(),
         })))
     }
 
@@ -134,6 +137,21 @@ impl Checkers {
                 processes: settings.processes.clone(),
                 env: settings.env.clone(),
                 time,
+                without: settings.without.clone(),
+            })),
+            State::Disabled(reason) => State::Disabled(reason),
+        })
+    }
+
+    /// Leaves checkers out, by their ids such as `cargo check`; the next of the same project takes the place.
+    #[must_use]
+    pub fn without(self, ids: Vec<String>) -> Self {
+        Self(match self.0 {
+            State::Enabled(settings) => State::Enabled(Arc::new(Settings {
+                processes: settings.processes.clone(),
+                env: settings.env.clone(),
+                time: settings.time,
+                without: ids,
             })),
             State::Disabled(reason) => State::Disabled(reason),
         })
@@ -292,13 +310,21 @@ impl Checking<'_> {
     }
 
     fn check(&self, job: &Job, within_limit: bool) -> (Check, Vec<Diagnostic>) {
-        let installed = roots::installed(job.row, &job.root, self.workspace, &self.settings.env);
+        let without = &self.settings.without;
+        let is_wanted = |id: &str| without.iter().all(|unwanted| unwanted != id);
+        let env = &self.settings.env;
+        let installed = roots::installed(job.row, &is_wanted, &job.root, self.workspace, env);
         let (checker, result) = match installed {
             Some((checker, _)) if !within_limit => {
                 let why = format!("more than {} roots", limits::CHECK_ROOTS);
                 (checker.id.to_owned(), Err((Outcome::Skipped, Some(why))))
             }
             Some((checker, program)) => (checker.id.to_owned(), self.run(checker, &program, job)),
+            None if !job.row.checkers.iter().any(|checker| is_wanted(checker.id)) => {
+                let ids: Vec<&str> = job.row.checkers.iter().map(|checker| checker.id).collect();
+                let why = "the configuration disables it".to_owned();
+                (ids.join(" or "), Err((Outcome::Skipped, Some(why))))
+            }
             None => {
                 let ids: Vec<&str> = job.row.checkers.iter().map(|checker| checker.id).collect();
                 (ids.join(" or "), Err((Outcome::NotInstalled, None)))

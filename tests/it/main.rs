@@ -34,5 +34,6 @@ mod tools_files;
 mod tools_host;
 mod tools_syntax;
 mod toolset;
+mod vibe;
 mod web;
 mod workspace;

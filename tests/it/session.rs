@@ -2,8 +2,10 @@
 
 mod background;
 mod calls;
+mod configured;
 mod driver;
 mod ends;
 mod host_tools;
 mod progress;
 mod questions;
+mod vibe;

@@ -123,6 +123,9 @@ pub(crate) enum Command {
     /// Run a program under a debugger: breakpoints, steps, stack, variables, output
     #[command(long_about = crate::debug::HELP)]
     Debug(crate::debug::Debug),
+    /// Let background workers do things: spawn, send, wait, kill, list
+    #[command(long_about = crate::vibe::HELP)]
+    Vibe(crate::vibe::Vibe),
     /// Make, show, replace, list and serve agent configurations
     Agent(crate::agent::Agent),
     /// Show the effective configuration, each value with where it comes from

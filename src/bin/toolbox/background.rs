@@ -102,7 +102,7 @@ pub(crate) fn stop(console: &Console, global: &Global) -> Step {
 fn link(console: &Console, host: &Host, progress: &Progress) -> Step<Link> {
     let place = place(console, host)?;
     let root = host.workspace.root().display();
-    let found = client::find_or_start(&place, &host.workspace);
+    let found = client::find_or_start(&place, host);
     // What is said now has the line to itself.
     progress.pause();
     match found.map_err(|error| console.fail(&error))? {

@@ -16,6 +16,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
+use toolbox::files::ContentHash;
 use toolbox::run::{Decision, Policy, plain_words};
 use toolbox::tool::Tier;
 use toolbox::workspace::Workspace;
@@ -148,6 +149,13 @@ impl Config {
             policy = policy.rule(rule.clone());
         }
         policy
+    }
+
+    /// Tells one effective configuration from another.
+    pub(crate) fn digest(&self) -> String {
+        let rules: Vec<&Value> = self.rules.iter().map(|rule| &rule.value).collect();
+        let all = json!({ "values": self.tree(), "rules": rules });
+        ContentHash::of(all.to_string().as_bytes()).to_string()
     }
 
     /// Says what was left out, one line each.

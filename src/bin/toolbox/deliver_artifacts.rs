@@ -1,6 +1,6 @@
 //! `toolbox deliver-artifacts`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
@@ -24,10 +24,17 @@ pub(crate) struct DeliverArtifactsFlags {
     paths: Vec<PathBuf>,
 }
 
-/// The artifacts folder of this checkout; none when there is no home to put it in.
-pub(crate) fn resources(workspace: &Workspace) -> Option<ArtifactsResources> {
+/// The artifacts folder of this checkout, the configured one or one in the state folder; none when there is
+/// no home to put that in.
+pub(crate) fn resources(
+    workspace: &Workspace,
+    configured: Option<&Path>,
+) -> Option<ArtifactsResources> {
     let state_dir = state_dir(workspace.root())?;
-    let folder = state_dir.join("artifacts");
+    let folder = match configured {
+        Some(folder) => workspace.root().join(folder),
+        None => state_dir.join("artifacts"),
+    };
     let journal = state_dir.join("artifacts-journal");
     Some(ArtifactsResources::new(workspace.clone(), folder, journal))
 }

@@ -19,6 +19,7 @@ use toolbox::workspace::Workspace;
 
 use crate::args::Global;
 use crate::background::{self, Via};
+use crate::config::Sections;
 use crate::host::state_dir;
 use crate::output::{Console, Ending, Step};
 
@@ -118,15 +119,30 @@ pub(crate) fn resources(
     workspace: &Workspace,
     processes: Processes,
     budget: Option<Duration>,
+    config: &Sections,
 ) -> EvalResources {
     let variables: Env = env::vars_os().collect();
     let mut options = KernelOptions::new(workspace.root(), variables);
     options.virtual_env = env::var_os("VIRTUAL_ENV")
         .map(PathBuf::from)
         .filter(|path| path.is_absolute());
-    options.budget = budget.or(options.budget);
+    options.budget = budget.or(config.eval.budget).or(options.budget);
+    options.enclosure = config.enclosure.clone().unwrap_or_default();
+    let enclosed = !options.enclosure.is_empty();
+    // What is named for an enclosure is looked up there.
+    let program = |name: &String| match enclosed {
+        true => PathBuf::from(name),
+        false => program(name, workspace.root()),
+    };
+    options.python = config.eval.python.as_ref().map(program);
+    options.node = config.eval.node.as_ref().map(program);
     options.spill = state_dir(workspace.root()).map(|state| state.join("output"));
     EvalResources::new(processes, options)
+}
+
+/// Finds a configured program: a path, relative to the root or absolute, or a name on the `PATH`.
+fn program(name: &str, root: &Path) -> PathBuf {
+    which::which_in(name, env::var_os("PATH"), root).unwrap_or_else(|_| PathBuf::from(name))
 }
 
 fn code(console: &Console, args: &EvalCommand) -> Step<String> {

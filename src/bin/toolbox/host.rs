@@ -1,6 +1,7 @@
 //! What this process gives to the library: the workspace, the state folder, a run.
 
 use std::env;
+use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -33,6 +34,7 @@ use crate::lsp;
 use crate::output::{Console, Ending, Step};
 use crate::progress::Progress;
 use crate::session::RunOptions;
+use crate::vibe::{self, Allowance};
 
 /// Letters of a content hash that name a state folder: short, because a socket's path has little room.
 const STATE_NAME_LETTERS: usize = 32;
@@ -50,6 +52,8 @@ pub(crate) struct Host {
     workspace_named: bool,
     resources: SyntaxResources,
     config: Config,
+    /// The flags of this command that decide about the configuration, for a session that it starts.
+    pub(crate) config_flags: Vec<OsString>,
     web: WebResources,
     /// Where questions of a command appear.
     questions: Arc<dyn QuestionPort>,
@@ -59,6 +63,8 @@ pub(crate) struct Host {
     conversation: String,
     /// How long a cell may be silent, where the caller says another time than the default.
     pub(crate) eval_budget: Option<Duration>,
+    /// What workers may do, while vibe mode is on.
+    pub(crate) vibe: Option<Allowance>,
     /// Whether one run serves many calls.
     in_session: bool,
     /// Every process that the tools start; one watcher ends them all.
@@ -98,6 +104,7 @@ impl Host {
                 Committer::new(state_dir.clone()),
             );
         }
+        let config_flags = config_flags(global, &current_dir);
         Ok(Self {
             workspace,
             current_dir,
@@ -108,8 +115,10 @@ impl Host {
             web: wire::web(&config.sections.web)
                 .map_err(|err| console.misuse_with_hint(&err, CONFIG_HINT))?,
             question_timeout: config.sections.ask.timeout,
+            config_flags,
             config,
             eval_budget: None,
+            vibe: None,
             in_session: false,
             processes: Processes::new(Watch::Shell),
             lsp: OnceLock::new(),
@@ -179,7 +188,10 @@ impl Host {
             web: Some(self.web.clone()),
             finding: Some(FindingResources::new(self.workspace.clone())),
             shell: Some(bash::resources(&self.workspace, self.processes.clone())),
-            artifacts: deliver_artifacts::resources(&self.workspace),
+            artifacts: deliver_artifacts::resources(
+                &self.workspace,
+                self.config.sections.artifacts.dir.as_deref(),
+            ),
             questions: Some(self.questions()),
             conversation: Some(self.conversation.clone()),
             lsp: Some(self.lsp().clone().with_outside(files.allowed.clone())),
@@ -189,7 +201,11 @@ impl Host {
                 &self.workspace,
                 self.processes.clone(),
                 self.eval_budget,
+                &self.config.sections,
             )),
+            vibe: self.vibe.and_then(|allowance| {
+                vibe::resources(&self.config, &self.workspace, &self.processes, allowance)
+            }),
         });
         (registry, ledger)
     }
@@ -201,6 +217,7 @@ impl Host {
                 &self.workspace,
                 self.processes.clone(),
                 wire::lsp(&self.config.sections.lsp),
+                &self.config.sections.lsp.checkers.disabled,
             );
             match &self.resources.edits {
                 Some(edits) => resources.with_rename(Arc::clone(&edits.committer)),
@@ -252,7 +269,8 @@ impl Host {
 
     /// Returns what debug sessions are started with: the environment of this process.
     fn debugger(&self) -> DebugResources {
-        let options = toolbox::dap::Options::new(env::vars_os().collect());
+        let mut options = toolbox::dap::Options::new(env::vars_os().collect());
+        options.adapters = wire::adapters(&self.config.sections.debug);
         DebugResources {
             supervisor: toolbox::dap::Supervisor::new(self.processes.clone(), options),
             workspace: self.workspace.clone(),
@@ -387,6 +405,21 @@ fn load_config(
         console.detail(&line);
     }
     Ok(config)
+}
+
+/// Says again what the command line says about the configuration.
+fn config_flags(global: &Global, current_dir: &Path) -> Vec<OsString> {
+    let mut flags: Vec<OsString> = Vec::new();
+    if let Some(file) = &global.config {
+        flags.extend(["--config".into(), current_dir.join(file).into()]);
+    }
+    if global.trust_project {
+        flags.push("--trust-project".into());
+    }
+    if let Some(enclosure) = &global.enclosure {
+        flags.extend(["--enclosure".into(), enclosure.into()]);
+    }
+    flags
 }
 
 /// The state folder of a workspace, by its canonical path.

@@ -85,9 +85,10 @@ pub(crate) fn resources(
     workspace: &Workspace,
     processes: Processes,
     options: Options,
+    without_checkers: &[String],
 ) -> LspResources {
     let env: Env = env::vars_os().collect();
-    let checkers = Checkers::new(processes.clone(), env.clone());
+    let checkers = Checkers::new(processes.clone(), env.clone()).without(without_checkers.to_vec());
     let supervisor = Supervisor::new(workspace.clone(), processes, env, options);
     LspResources::new(supervisor).with_checkers(checkers)
 }

@@ -33,6 +33,7 @@ mod session;
 mod shorten;
 mod speak;
 mod staged;
+mod vibe;
 mod web;
 
 use std::process::ExitCode;
@@ -74,6 +75,7 @@ fn main() -> ExitCode {
         Command::WebFetch(args) => web::fetch(&console, &cli.global, args),
         Command::WebSearch(args) => web::search(&console, &cli.global, args),
         Command::Debug(args) => debug::debug(&console, &cli.global, args),
+        Command::Vibe(args) => vibe::vibe(&console, &cli.global, args),
         Command::Agent(args) => agent::agent(&console, &cli.global, args),
         Command::Config(args) => config::config(&console, &cli.global, args),
         Command::Session(args) => session::session(&console, &cli.global, args),

@@ -31,6 +31,7 @@ use crate::args::{Global, Surface};
 use crate::background;
 use crate::host::Host;
 use crate::output::{Console, Ending, Step};
+use crate::vibe::{self, Allowance};
 
 use callers::Callers;
 use connection::{Connection, Role, Session};
@@ -87,7 +88,7 @@ pub(crate) struct RunOptions {
 impl RunOptions {
     /// Names the first flag whose part of the toolbox is not wired.
     fn unwired(&self) -> Option<&'static str> {
-        [(self.vibe, "--vibe"), (self.agent.is_some(), "--agent")]
+        [(self.agent.is_some(), "--agent")]
             .into_iter()
             .find_map(|(given, flag)| given.then_some(flag))
     }
@@ -129,6 +130,20 @@ fn over_stdio(console: &Console, global: &Global, options: &RunOptions) -> Step 
         ));
     }
     let mut host = Host::open(console, global)?.for_session();
+    if options.vibe && !vibe::is_configured(host.config()) {
+        return Err(console.misuse_with_hint(
+            "--vibe needs a worker, and none is configured",
+            "set [vibe.fast] command in toolbox.toml; `toolbox vibe --help` has examples",
+        ));
+    }
+    let mut options = options.clone();
+    if let inherited @ Some(_) = Allowance::inherited() {
+        // This process is a worker.
+        let allowance = allowance(&host, &options).within(inherited);
+        options.surface = allowance.surface;
+        options.approve = Some(allowance.approve);
+    }
+    let options = &options;
     host.eval_budget = options.eval_budget;
     let (ends, end) = bounded(1);
     if let Err(err) = end_on_signals(ends.clone()) {
@@ -173,7 +188,8 @@ fn over_stdio(console: &Console, global: &Global, options: &RunOptions) -> Step 
 /// Starts a run of this kind.
 pub(crate) fn start(host: Host, options: &RunOptions) -> Arc<Session> {
     let callers = Callers::default();
-    let host = host.asking(Arc::new(callers.clone()), options);
+    let mut host = host.asking(Arc::new(callers.clone()), options);
+    host.vibe = options.vibe.then(|| allowance(&host, options));
     let (mut registry, ledger) = host.tools();
     if options.surface == Surface::Plan {
         registry = registry.limit(Tier::Read);
@@ -183,6 +199,15 @@ pub(crate) fn start(host: Host, options: &RunOptions) -> Arc<Session> {
         .observer(ledger)
         .after_write(host.diagnostics_on_write());
     Session::start(run, policy, callers)
+}
+
+/// What a run may do without asking.
+fn allowance(host: &Host, options: &RunOptions) -> Allowance {
+    let configured = host.config().sections.approval.auto;
+    Allowance {
+        surface: options.surface,
+        approve: options.approve.or(configured).unwrap_or(Tier::Read),
+    }
 }
 
 /// Ends this process by the signal that it got: whoever waits for it sees the truth.

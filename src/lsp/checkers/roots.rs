@@ -132,11 +132,13 @@ fn roots(
 /// The first checker of a row that is installed, and where; those of the project come before the `PATH`.
 pub(super) fn installed(
     row: &'static Row,
+    is_wanted: &dyn Fn(&str) -> bool,
     root: &Path,
     workspace: &Workspace,
     env: &Env,
 ) -> Option<(&'static Checker, PathBuf)> {
-    row.checkers.iter().find_map(|checker| {
+    let mut wanted = row.checkers.iter().filter(|checker| is_wanted(checker.id));
+    wanted.find_map(|checker| {
         if checker.run == How::CompileCommands {
             return Some((checker, PathBuf::new()));
         }

@@ -26,6 +26,7 @@ use crate::session::connection::{Connection, Control, Role, Session};
 use crate::session::outbox::Outbox;
 use crate::session::questions::Questions;
 use crate::session::{self, End, RunOptions, seconds};
+use crate::vibe;
 
 /// The hidden command that a background session is.
 #[derive(Clone, Debug, Args)]
@@ -47,6 +48,8 @@ struct Server {
     build: Build,
     since: SystemTime,
     idle: Duration,
+    /// What configuration it has.
+    config: String,
     ends: Sender<End>,
     clients: Mutex<Clients>,
     dismissed: Condvar,
@@ -99,12 +102,19 @@ fn start(
         .map_err(|err| format!("cannot listen in '{}': {err}", place.path().display()))?
         .ok_or("another background session serves this checkout")?;
     host.recover(console);
+    let options = RunOptions {
+        vibe: vibe::is_configured(host.config()),
+        ..RunOptions::default()
+    };
+    let config = host.config().digest();
+    let idle = idle.or(host.config().sections.session.idle);
     let server = Arc::new(Server {
         workspace: host.workspace.root().display().to_string(),
-        session: session::start(host, &RunOptions::default()),
+        session: session::start(host, &options),
         build: Build::own(),
         since: SystemTime::now(),
         idle: idle.unwrap_or(limits::BACKGROUND_IDLE),
+        config,
         ends,
         clients: Mutex::new(Clients {
             closing: false,
@@ -181,6 +191,7 @@ impl Server {
         })?;
         out.tell(&json!({ "hello": {
             "version": self.build.version, "build": self.build.id, "pid": std::process::id(),
+            "config": self.config,
         }}));
         let control: Arc<dyn Control> = Arc::<Self>::clone(self);
         let questions = Questions::attended(out.clone());

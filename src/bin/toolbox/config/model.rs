@@ -124,11 +124,12 @@ pub(crate) struct Worker {
     /// A program and its arguments.
     pub(crate) command: Option<Vec<String>>,
     pub(crate) brief: Option<Brief>,
-    pub(crate) message: Option<String>,
+    pub(crate) message: Option<Brief>,
+    pub(crate) resume: Option<Vec<String>>,
     pub(crate) result: Option<String>,
 }
 
-/// How a worker gets its brief.
+/// How a worker gets a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Brief {

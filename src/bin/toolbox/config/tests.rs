@@ -58,12 +58,14 @@ node = "node"
 [vibe.fast]
 command = ["worker", "--fast"]
 brief = "stdin"
-message = "again"
+message = "stdin"
+resume = ["worker", "--more"]
 result = "out.md"
 [vibe.good]
 command = ["worker"]
 brief = "argument"
-message = "again"
+message = "stdin"
+resume = ["worker", "--more"]
 result = "out.md"
 [web]
 allow_private = ["localhost", "10.0.0.0/8"]

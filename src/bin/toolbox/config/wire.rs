@@ -1,12 +1,14 @@
 //! From sections of the configuration to the options of engines. Only here do both meet.
 
+use toolbox::dap::{AdapterRow, builtin};
 use toolbox::limits;
 use toolbox::lsp::Options;
 use toolbox::lsp::servers::{RootRule, ServerRow, built_in};
 use toolbox::tools::WebResources;
+use toolbox::vibe::{CommandOptions, ResultFrom, Way};
 use toolbox::web::{Allowed, Fetcher, Searxng};
 
-use super::model::{Lsp, Server, Web};
+use super::model::{Brief, Debug, Lsp, Server, Web, Worker};
 
 /// Makes the options of the language servers.
 pub(crate) fn lsp(section: &Lsp) -> Options {
@@ -34,6 +36,62 @@ pub(crate) fn lsp(section: &Lsp) -> Options {
         options.rows.push(changed(row, server, &known));
     }
     options
+}
+
+/// Makes the rows of the debug adapters that the section changes or adds.
+pub(crate) fn adapters(section: &Debug) -> Vec<AdapterRow> {
+    let known = builtin();
+    let mut rows = Vec::new();
+    for (id, adapter) in &section.adapter {
+        let built_in = known.iter().find(|row| row.id == *id).cloned();
+        // A new adapter needs a program; `toolbox debug adapters` shows what there is.
+        let mut row = match (built_in, &adapter.command) {
+            (Some(row), _) => row,
+            (None, Some(command)) => AdapterRow::plain(id, command, Vec::new()),
+            (None, None) => continue,
+        };
+        if let Some(command) = &adapter.command {
+            row.programs = vec![command.clone()];
+        }
+        if let Some(args) = &adapter.args {
+            row.args.clone_from(args);
+        }
+        if let Some(markers) = &adapter.root_markers {
+            row.markers.clone_from(markers);
+        }
+        if let Some(extensions) = &adapter.extensions {
+            row.extensions = extensions
+                .iter()
+                .map(|extension| extension.trim_start_matches('.').to_owned())
+                .collect();
+        }
+        if let Some(attach) = &adapter.attach {
+            row.extra.clone_from(attach);
+        }
+        rows.push(row);
+    }
+    rows
+}
+
+/// Makes the options of a worker from those that all have; none when no command is set.
+pub(crate) fn worker(section: &Worker, base: CommandOptions) -> Option<CommandOptions> {
+    let way = |brief| match brief {
+        Brief::Argument => Way::Argument,
+        Brief::Stdin => Way::Stdin,
+        Brief::File => Way::File,
+    };
+    Some(CommandOptions {
+        argv: section.command.clone()?,
+        resume: section.resume.clone(),
+        brief: section.brief.map(way).unwrap_or_default(),
+        message: section.message.map(way),
+        result: section
+            .result
+            .as_deref()
+            .map(ResultFrom::from_word)
+            .unwrap_or_default(),
+        ..base
+    })
 }
 
 /// Makes the connection to the web; the error says which key is wrong.
@@ -135,6 +193,49 @@ mod tests {
                 .env
                 .contains(&("A".to_owned(), "b".to_owned()))
         );
+    }
+
+    #[test]
+    fn an_adapter_of_the_file_changes_a_built_in_row_or_is_a_new_one() {
+        let section: Debug = toml::from_str(
+            "[adapter.debugpy]\ncommand = '/opt/python'\n\
+             [adapter.mine]\ncommand = 'mine'\nargs = ['--dap']\nroot_markers = ['m.toml']\n\
+             extensions = ['.m', 'mm']\nattach = { host = 'localhost' }\n[adapter.nothing]\nargs = []\n",
+        )
+        .expect("a section");
+        let rows = adapters(&section);
+        let [debugpy, mine] = &rows[..] else {
+            panic!("{rows:?}")
+        };
+        assert_eq!(debugpy.programs, ["/opt/python"]);
+        assert_eq!(
+            debugpy.args,
+            ["-m", "debugpy.adapter"],
+            "the rest is as it was"
+        );
+        assert_eq!(
+            (&mine.programs[..], &mine.args[..]),
+            (&["mine".to_owned()][..], &["--dap".to_owned()][..])
+        );
+        assert_eq!(mine.markers, ["m.toml"]);
+        assert_eq!(mine.extensions, ["m", "mm"]);
+        assert_eq!(mine.extra["host"], "localhost");
+    }
+
+    #[test]
+    fn a_worker_without_a_command_is_none() {
+        let base = || CommandOptions::new(Vec::new(), "/", toolbox::child::Env::new());
+        let section = |text: &str| -> Worker { toml::from_str(text).expect("a section") };
+        assert!(worker(&section("brief = 'stdin'"), base()).is_none());
+        let text = "command = ['a', 'b']\nbrief = 'stdin'\nmessage = 'file'\nresult = 'out.md'\nresume = ['c']";
+        let options = worker(&section(text), base()).expect("a worker");
+        assert_eq!(options.argv, ["a", "b"]);
+        assert_eq!(
+            (options.brief, options.message),
+            (Way::Stdin, Some(Way::File))
+        );
+        assert_eq!(options.result, ResultFrom::Path("out.md".to_owned()));
+        assert_eq!(options.resume, Some(vec!["c".to_owned()]));
     }
 
     #[test]

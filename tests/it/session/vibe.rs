@@ -1,0 +1,188 @@
+//! Workers at a terminal and in a session, and what they inherit.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::background::Background;
+use super::driver::{Checkout, LONG};
+
+/// Names workers in the user's own file.
+fn configure(checkout: &Checkout, text: &str) {
+    let folder = checkout.home().join(".config/toolbox");
+    fs::create_dir_all(&folder).expect("a folder");
+    fs::write(folder.join("toolbox.toml"), text).expect("a file");
+}
+
+const ECHO: &str = "[vibe.fast]\ncommand = [\"sh\", \"-c\", \"echo got $1\", \"worker\"]\n";
+
+fn run(checkout: &Checkout, args: &[&str]) -> (Option<i32>, Value, String) {
+    let output = checkout.toolbox(args).output().expect("it runs");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let value = serde_json::from_str(&text).unwrap_or(Value::String(text));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output.status.code(), value, said)
+}
+
+// Issue 6: workers outlive the command that spawned them, in the background session.
+#[test]
+fn a_worker_is_spawned_waited_for_and_listed_by_commands() {
+    let background = Background::new();
+    let checkout = &background.0;
+    configure(checkout, ECHO);
+    let (code, data, said) = run(checkout, &["vibe", "spawn", "the brief\nmore", "--json"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(data["workers"][0]["id"], "worker_1");
+    assert_eq!(data["workers"][0]["label"], "the brief");
+    let timeout = LONG.as_secs().to_string();
+    let wait = ["vibe", "wait", "worker_1", "--timeout", &timeout, "--json"];
+    let (code, data, _) = run(checkout, &wait);
+    assert_eq!(
+        (code, &data["workers"][0]["result"]),
+        (Some(0), &json!("got the brief\nmore\n"))
+    );
+    let (_, data, _) = run(checkout, &["vibe", "send", "worker_1", "again", "--json"]);
+    assert_eq!(data["note"], "runs_again");
+    let (_, data, _) = run(checkout, &wait);
+    assert_eq!(
+        data["workers"][0]["result"],
+        "got the brief\nmore\n\nagain\n"
+    );
+    let (_, text, _) = run(checkout, &["vibe", "list"]);
+    let text = text.as_str().expect("text");
+    assert!(
+        text.starts_with("worker_1 (fast) the brief: done after"),
+        "{text}"
+    );
+    let (code, _, said) = run(checkout, &["vibe", "kill", "worker_2"]);
+    assert_eq!(code, Some(3));
+    assert!(said.contains("the workers are: worker_1"), "{said}");
+}
+
+// R129: without a worker there is no vibe mode, and that is said.
+#[test]
+fn without_a_worker_there_is_no_vibe_mode() {
+    let checkout = Checkout::new(&[]);
+    for args in [&["vibe", "list"][..], &["session", "--vibe"]] {
+        let (code, _, said) = run(&checkout, args);
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains("[vibe.fast] command"), "{said}");
+    }
+    configure(&checkout, ECHO);
+    let mut session = checkout.session(&[]);
+    session.send(json!({"list": "tools"}));
+    let tools = session.find("tools", |line| line["tools"].is_array());
+    assert!(!tools["tools"].to_string().contains("vibe_spawn"));
+    let (code, _, said) = {
+        let output = checkout
+            .toolbox(&["vibe", "spawn"])
+            .output()
+            .expect("it runs");
+        (
+            output.status.code(),
+            (),
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        )
+    };
+    assert_eq!(code, Some(2), "{said}");
+}
+
+// R130: a worker that is a session has the surface and the approvals of its run, whatever its flags say.
+#[test]
+fn a_worker_inherits_the_gate_of_its_run() {
+    let binary = env!("CARGO_BIN_EXE_toolbox");
+    let script = format!(
+        "printf '%s\\n' '{{\"id\":1,\"tool\":\"Write\",\"args\":{{\"file_path\":\"made\",\"content\":\"x\"}}}}' \
+         '{{\"id\":2,\"tool\":\"Bash\",\"args\":{{\"command\":\"true\"}}}}' | {binary} session $1"
+    );
+    let toml = |script: &str| {
+        let words = json!(["sh", "-c", script, "worker"]);
+        format!(
+            "[vibe.fast]\ncommand = {words}\n[vibe.good]\ncommand = [\"echo\", \"{{approve}} {{surface}}\"]\n"
+        )
+    };
+    let answers = |session: &[&str], flags: &str| -> (String, String, String) {
+        let checkout = Checkout::new(&[]);
+        configure(&checkout, &toml(&script));
+        let mut session = checkout.session(session);
+        let spawn = json!({"brief": flags, "label": "x"});
+        session.call(1, "vibe_spawn", spawn);
+        assert_eq!(session.answer(1)["ok"], true);
+        let wait = |id: &str| json!({"worker_id": id, "timeout_seconds": LONG.as_secs()});
+        session.call(2, "vibe_wait", wait("worker_1"));
+        let worker = session.answer(2)["data"]["workers"][0].clone();
+        let result = worker["result"].as_str().unwrap_or_default();
+        let of = |id: i64| -> String {
+            let mut lines = result
+                .lines()
+                .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+            let line = lines.find(|line| line["id"] == id && line["event"].is_null());
+            let line = line.unwrap_or_else(|| panic!("no answer {id} in {worker}"));
+            match line["ok"] == true {
+                true => "ok".to_owned(),
+                false => line["error"]["kind"]
+                    .as_str()
+                    .unwrap_or_default()
+                    .to_owned(),
+            }
+        };
+        let (write, bash) = (of(1), of(2));
+        session.call(
+            3,
+            "vibe_spawn",
+            json!({"brief": "x", "label": "x", "tier": "good"}),
+        );
+        assert_eq!(session.answer(3)["ok"], true);
+        session.call(4, "vibe_wait", wait("worker_2"));
+        let told = session.answer(4)["data"]["workers"][0]["result"].clone();
+        (write, bash, told.as_str().unwrap_or_default().to_owned())
+    };
+    let case = |session: &[&str], flags: &str, expected: [&str; 3]| {
+        let (write, bash, told) = answers(session, flags);
+        assert_eq!([&*write, &*bash, &*told], expected, "{session:?}");
+    };
+    // `x` is the argument that {brief} leaves behind the command.
+    case(
+        &["--vibe", "--approve", "write"],
+        "--approve=exec",
+        ["ok", "denied", "write all x\n"],
+    );
+    case(
+        &["--vibe", "--approve", "exec"],
+        "--approve=write",
+        ["ok", "denied", "exec all x\n"],
+    );
+    let plan = ["--vibe", "--approve", "exec", "--surface", "plan"];
+    case(
+        &plan,
+        "--approve=exec",
+        ["unknown_tool", "unknown_tool", "exec plan x\n"],
+    );
+}
+
+// The end of the session is the end of its workers.
+#[test]
+fn the_end_of_a_session_kills_its_workers() {
+    let checkout = Checkout::new(&[]);
+    configure(
+        &checkout,
+        "[vibe.fast]\ncommand = [\"sh\", \"-c\", \"setsid sleep 300 & echo $! > pid; wait\"]\n",
+    );
+    let mut session = checkout.session(&["--vibe"]);
+    session.call(1, "vibe_spawn", json!({"brief": "x", "label": "x"}));
+    assert_eq!(session.answer(1)["ok"], true);
+    let pid = checkout.root().join("pid");
+    let read = || fs::read_to_string(&pid).unwrap_or_default();
+    let mut id = 2;
+    while !read().ends_with('\n') {
+        // Each wait is a look that costs the machine nothing.
+        let wait = json!({"worker_id": "worker_1", "timeout_seconds": 0.05});
+        session.call(id, "vibe_wait", wait);
+        assert_eq!(session.answer(id)["data"]["note"], "still_running");
+        id += 1;
+    }
+    let (_, status) = session.end();
+    assert!(status.success());
+    let stat = fs::read_to_string(format!("/proc/{}/stat", read().trim()));
+    assert!(stat.map_or(true, |stat| stat.contains(") Z ")));
+}

@@ -5,6 +5,7 @@ mod ask;
 mod child;
 mod cli;
 mod contract;
+mod debug;
 mod editing;
 mod files;
 mod files_crash;

@@ -93,6 +93,9 @@ pub enum Near {
         /// The line as the file has it.
         actual: String,
     },
+    /// It is there without the line breaks around it.
+    #[error("line {0} has it without the line breaks at its beginning or end")]
+    Breaks(usize),
     /// Its first lines are there, and one line is not.
     #[error("it begins at line {start}, but line {line} is {}", quoted(actual))]
     Begins {
@@ -299,14 +302,31 @@ fn near(text: &str, old: &str) -> Option<Near> {
     }
     if let Some(found) = seek::seek(&file, &wanted, 0, seek::Place::Anywhere) {
         let differs = (0..wanted.len()).find(|&idx| file[found.index + idx] != wanted[idx]);
-        let idx = differs.unwrap_or_default();
+        let Some(idx) = differs else {
+            return Some(Near::Breaks(found.index + 1));
+        };
         return Some(Near::Spacing {
             line: found.index + idx + 1,
             tolerance: found.tolerance,
             actual: file[found.index + idx].to_owned(),
         });
     }
+    if let [line] = &wanted[..] {
+        return within(&file, line);
+    }
     begins(&file, &wanted)
+}
+
+/// Finds a line that holds another but for spaces and typographic characters.
+fn within(file: &[&str], wanted: &str) -> Option<Near> {
+    let wanted = seek::squeezed(wanted);
+    let holds = |line: &&str| seek::squeezed(line).contains(&wanted);
+    let index = file.iter().position(holds)?;
+    Some(Near::Spacing {
+        line: index + 1,
+        tolerance: Tolerance::Typography,
+        actual: file[index].to_owned(),
+    })
 }
 
 /// Finds the place where most of the first wanted lines are.
@@ -371,7 +391,7 @@ fn lines_named(lines: &[usize], n_places: usize) -> String {
 
 fn what(tolerance: Tolerance) -> &'static str {
     match tolerance {
-        Tolerance::Exact => "where it was cut out",
+        Tolerance::Exact => "nothing",
         Tolerance::TrailingSpace => "the spaces at its end",
         Tolerance::SurroundingSpace => "the spaces at its ends",
         Tolerance::Typography => "spaces, quotes or dashes",

@@ -73,7 +73,7 @@ impl Supervisor {
     /// The same without the wait, for what needs no more than the file itself.
     pub fn open_now(&self, path: &Path, cancel: &Cancel) -> Result<Opened, AskError> {
         let server = self.server_for(path, cancel)?;
-        self.refresh();
+        self.refresh(cancel);
         let synced = server.sync(path)?;
         Ok(Opened {
             readiness: server.readiness(),

@@ -214,13 +214,18 @@ impl Supervisor {
 
     /// Finds the files that changed on disk since the last look, by anyone, and tells the servers: open
     /// documents are synced, the others hear which watched files changed.
-    pub fn refresh(&self) {
+    pub fn refresh(&self, cancel: &Cancel) {
         let servers = self.servers();
+        let changes = self.0.changes();
         for server in &servers {
-            server.sync_open();
-        }
-        if servers.iter().any(|server| server.is_watching()) {
-            self.0.scan(&servers);
+            let mut changed = server.sync_open();
+            if server.is_watching() {
+                // A server that is gone hears of nothing.
+                let _ = server.watched_files(&changes);
+            } else {
+                changed.extend(open_changed(server, &changes));
+            }
+            server.absorb(&changed, cancel);
         }
     }
 
@@ -430,6 +435,21 @@ impl Drop for Inner {
             }
         }
     }
+}
+
+/// Opens the files that changed and that a server serves, because it watches none itself: what is open it
+/// knows. Returns which.
+fn open_changed(server: &Server, changes: &[(PathBuf, FileChange)]) -> Vec<PathBuf> {
+    let served = changes.iter().filter(|(path, change)| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        *change != FileChange::Deleted
+            && path.starts_with(server.root())
+            && server.row().language_of(&name).is_some()
+    });
+    // After a checkout of another branch thousands may have changed.
+    let served = served.take(limits::LSP_DOCUMENTS / 2);
+    let opened = served.filter(|(path, _)| server.sync(path).is_ok_and(|synced| synced.changed));
+    opened.map(|(path, _)| path.clone()).collect()
 }
 
 /// Ends servers side by side: each may take its time to say goodbye.

@@ -12,7 +12,9 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::files::Committer;
 use crate::lsp::actions;
+use crate::lsp::checkers::Checkers;
 use crate::lsp::error::LspError;
 use crate::lsp::hierarchy::{self, Direction};
 use crate::lsp::hover;
@@ -32,6 +34,10 @@ pub struct LspResources {
     pub supervisor: Supervisor,
     /// Told of every file outside the workspace that an answer names, so that it may be read (D36).
     pub outside: Option<Outside>,
+    /// What checks the whole project (D3).
+    pub checkers: Option<Checkers>,
+    /// Writes what `lsp_rename` changes; without it there is no such tool.
+    pub committer: Option<Arc<Committer>>,
 }
 
 /// Takes a file outside the workspace that an answer names.
@@ -99,7 +105,23 @@ impl LspResources {
         Self {
             supervisor,
             outside: None,
+            checkers: None,
+            committer: None,
         }
+    }
+
+    /// Lets `lsp_rename` write through this commit.
+    #[must_use]
+    pub fn with_rename(mut self, committer: Arc<Committer>) -> Self {
+        self.committer = Some(committer);
+        self
+    }
+
+    /// Lets `diagnostics` of `*` run the project's checkers, or say why it may not.
+    #[must_use]
+    pub fn with_checkers(mut self, checkers: Checkers) -> Self {
+        self.checkers = Some(checkers);
+        self
     }
 
     /// Tells `outside` of every file outside the workspace that an answer names.
@@ -131,20 +153,24 @@ impl Lsp {
     }
 
     fn file(&self, file: &str) -> Result<PathBuf, ToolError> {
-        let supervisor = &self.resources.supervisor;
-        let path = supervisor.workspace().resolve(file).map_err(path_error)?;
-        if path.is_dir() {
-            return Err(ToolError::invalid_args(format!("'{file}' is a folder"))
-                .with_hint("name one file; `symbols` with a query searches the workspace"));
-        }
-        if !path.exists() {
-            return Err(
-                ToolError::new(ErrorKind::NotFound, format!("'{file}' does not exist"))
-                    .with_hint("check the path; it is relative to the workspace"),
-            );
-        }
-        Ok(path)
+        file_of(&self.resources.supervisor, file)
     }
+}
+
+/// Finds a file that an argument names.
+pub(super) fn file_of(supervisor: &Supervisor, file: &str) -> Result<PathBuf, ToolError> {
+    let path = supervisor.workspace().resolve(file).map_err(path_error)?;
+    if path.is_dir() {
+        return Err(ToolError::invalid_args(format!("'{file}' is a folder"))
+            .with_hint("name one file; `symbols` with a query searches the workspace"));
+    }
+    if !path.exists() {
+        return Err(
+            ToolError::new(ErrorKind::NotFound, format!("'{file}' does not exist"))
+                .with_hint("check the path; it is relative to the workspace"),
+        );
+    }
+    Ok(path)
 }
 
 impl Tool for Lsp {

@@ -1,9 +1,11 @@
 //! The one test binary: each module holds one tool or one concern.
 
+mod after_write;
 mod agents;
 mod ask;
 mod child;
 mod cli;
+mod config;
 mod contract;
 mod debug;
 mod editing;
@@ -13,6 +15,7 @@ mod files_faults;
 mod files_rivals;
 mod files_support;
 mod hostile;
+mod kernel;
 mod lsp;
 mod policy;
 mod properties;
@@ -29,6 +32,7 @@ mod syntax_partial;
 mod syntax_samples;
 mod tidy;
 mod tools_files;
+mod tools_host;
 mod tools_syntax;
 mod toolset;
 mod web;

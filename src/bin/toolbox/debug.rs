@@ -4,6 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
+use toolbox::child::{Processes, Watch};
+use toolbox::dap::{Options, Supervisor};
+use toolbox::tools::DebugResources;
+use toolbox::workspace::Workspace;
 
 use crate::args::Global;
 use crate::background;
@@ -147,6 +151,16 @@ enum Operation {
     Output,
     Restart,
     Terminate,
+}
+
+/// What debug sessions are started with: the environment of this process.
+pub(crate) fn resources(workspace: &Workspace) -> DebugResources {
+    let processes = Processes::new(Watch::Shell);
+    let options = Options::new(std::env::vars_os().collect());
+    DebugResources {
+        supervisor: Supervisor::new(processes, options),
+        workspace: workspace.clone(),
+    }
 }
 
 /// Does one operation.

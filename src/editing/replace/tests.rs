@@ -123,4 +123,12 @@ fn near_misses_are_named() {
         "y",
         "it begins at line 1, but line 2 is \"second\"",
     );
+    fails(
+        "let a  = \u{201C}x\u{201D};\n",
+        "a = \"x\"",
+        "y",
+        "line 1 differs only in spaces, quotes or dashes",
+    );
+    fails("a\nb", "b\n", "y", "line 2 has it without the line breaks");
+    fails("a\nb", "A", "y", "not in the file");
 }

@@ -220,7 +220,9 @@ fn hear(shared: &Shared, method: &str, params: &Value) {
         "experimental/serverStatus" => shared.update(|state| {
             state.quiescent = params["quiescent"].as_bool().or(state.quiescent);
             let message = params["message"].as_str().map(str::to_owned);
-            state.health = match params["health"].as_str() {
+            let health = params["health"].as_str();
+            state.is_broken = health == Some("error");
+            state.health = match health {
                 Some("ok") | None => None,
                 Some(health) => message.or_else(|| Some(health.to_owned())),
             };

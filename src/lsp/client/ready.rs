@@ -5,7 +5,7 @@
 //! waits for that, within a bound, and says what is still under way where the bound is not enough.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -69,7 +69,7 @@ impl Server {
             None
         });
         match res {
-            Some(None) => Ok(Readiness::Ready),
+            Some(None) => Ok(self.readiness()),
             Some(Some(why)) => Err(self.shared.gone_error(why)),
             None if cancel.is_cancelled() => Err(LspError::Cancelled),
             None => Ok(self.look(|state| Readiness::Incomplete(under_way(state)))),
@@ -79,10 +79,52 @@ impl Server {
     /// Returns what is under way now, without waiting.
     pub fn readiness(&self) -> Readiness {
         let rule = self.row().ready;
-        self.look(|state| match is_loaded(state, rule) {
-            true => Readiness::Ready,
-            false => Readiness::Incomplete(under_way(state)),
+        self.look(|state| {
+            if !is_loaded(state, rule) {
+                return Readiness::Incomplete(under_way(state));
+            }
+            match &state.health {
+                // It has loaded what it could, and says itself that this is not the project.
+                Some(health) if state.is_broken => Readiness::Incomplete(health.clone()),
+                _ => Readiness::Ready,
+            }
         })
+    }
+
+    /// Waits until the server has handled what it was told of a document: servers take the messages about
+    /// one document in order, so an answer about it comes after.
+    pub(crate) fn handle(
+        &self,
+        path: &Path,
+        deadline: Instant,
+        cancel: &Cancel,
+    ) -> Result<(), LspError> {
+        let params = json!({"textDocument": {"uri": uri::from_path(path)}});
+        match self.request("textDocument/documentSymbol", params, deadline, cancel) {
+            Err(err @ (LspError::Gone { .. } | LspError::Cancelled)) => Err(err),
+            // Whatever the answer is, it came after.
+            Ok(_)
+            | Err(
+                LspError::Refused { .. } | LspError::TimedOut { .. } | LspError::Unreadable { .. },
+            ) => Ok(()),
+        }
+    }
+
+    /// Waits until what changed in some documents is known in all of the project.
+    ///
+    /// Only clangd needs it: it handles each document on a thread of its own, and answers about another one
+    /// from the index of before.
+    pub(crate) fn absorb(&self, changed: &[PathBuf], cancel: &Cancel) {
+        if self.row().ready != Ready::BackgroundIndex {
+            return;
+        }
+        let deadline = Instant::now() + self.shared.launch.timeouts.request;
+        for path in changed {
+            // A server that is gone has nothing to absorb; the question itself will say so.
+            if self.handle(path, deadline, cancel).is_err() {
+                return;
+            }
+        }
     }
 
     /// Waits until the loading that follows the first document has begun, or will not begin.
@@ -96,12 +138,7 @@ impl Server {
         if self.look(|state| has_begun(state, rule)) {
             return Ok(());
         }
-        // Servers take messages in order: once this is answered the document has been handled.
-        let params = json!({"textDocument": {"uri": uri::from_path(path)}});
-        let barrier = self.request("textDocument/documentSymbol", params, deadline, cancel);
-        if let Err(err @ (LspError::Gone { .. } | LspError::Cancelled)) = barrier {
-            return Err(err);
-        }
+        self.handle(path, deadline, cancel)?;
         if rule == Ready::BackgroundIndex && !has_database(self.root()) {
             return Ok(());
         }

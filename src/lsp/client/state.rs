@@ -25,7 +25,10 @@ pub struct ServerState {
     pub(crate) progress: BTreeMap<String, Progress>,
     pub(crate) progress_log: VecDeque<ProgressEvent>,
     pub(crate) quiescent: Option<bool>,
+    /// What the server complains about.
     pub(crate) health: Option<String>,
+    /// Whether it says that it cannot work properly for that.
+    pub(crate) is_broken: bool,
     pub(crate) messages: VecDeque<Message>,
     pub(crate) published: Published,
     /// How often the server asked that diagnostics be pulled again.
@@ -99,6 +102,7 @@ impl ServerState {
             progress_log: VecDeque::new(),
             quiescent: None,
             health: None,
+            is_broken: false,
             messages: VecDeque::new(),
             published: Published::default(),
             refreshes: 0,

@@ -5,12 +5,12 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError};
+use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use crate::cancel::Cancel;
 use crate::limits;
-use crate::lsp::client::{FileChange, Server};
+use crate::lsp::client::FileChange;
 use crate::lsp::documents::Stamp;
 use crate::lsp::supervisor::Inner;
 use crate::walk::{WalkOptions, walk};
@@ -41,35 +41,23 @@ impl Inner {
         }
     }
 
-    /// Tells the servers which files changed since the last look.
-    pub(crate) fn scan(&self, servers: &[Arc<Server>]) {
-        let changes = {
-            let mut snapshot = self.snapshot.lock().unwrap_or_else(PoisonError::into_inner);
-            let is_due = match snapshot.taken {
-                None => true,
-                Some(taken) => snapshot.cost < CHEAP || taken.elapsed() > snapshot.cost * REST,
-            };
-            if !is_due {
-                return;
-            }
-            let began = Instant::now();
-            let now = self.stamps();
-            let changes = match snapshot.taken {
-                None => Vec::new(),
-                Some(_) => differences(&snapshot.files, &now),
-            };
-            snapshot.files = now;
-            snapshot.cost = began.elapsed();
-            snapshot.taken = Some(Instant::now());
-            changes
+    /// Returns which files changed since the last look; nothing where it is too early for another.
+    pub(crate) fn changes(&self) -> Vec<(PathBuf, FileChange)> {
+        let mut snapshot = self.snapshot.lock().unwrap_or_else(PoisonError::into_inner);
+        // Without a first look no server was started.
+        let Some(taken) = snapshot.taken else {
+            return Vec::new();
         };
-        if changes.is_empty() {
-            return;
+        if snapshot.cost >= CHEAP && taken.elapsed() < snapshot.cost * REST {
+            return Vec::new();
         }
-        for server in servers {
-            // A server that is gone hears of nothing.
-            let _ = server.watched_files(&changes);
-        }
+        let began = Instant::now();
+        let now = self.stamps();
+        let changes = differences(&snapshot.files, &now);
+        snapshot.files = now;
+        snapshot.cost = began.elapsed();
+        snapshot.taken = Some(Instant::now());
+        changes
     }
 
     fn stamps(&self) -> BTreeMap<PathBuf, Stamp> {
@@ -103,4 +91,35 @@ fn differences(
     let gone = before.keys().filter(|path| !now.contains_key(*path));
     changes.extend(gone.map(|path| (path.clone(), FileChange::Deleted)));
     changes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_new_changed_or_gone_is_told() {
+        let temp = tempfile::tempdir().expect("a folder");
+        let stamp = |text: &str| {
+            let path = temp.path().join("f");
+            std::fs::write(&path, text).expect("writable");
+            Stamp::of(&path).expect("it exists")
+        };
+        let (one, two) = (stamp("1"), stamp("22"));
+        let map = |pairs: &[(&str, Stamp)]| {
+            pairs
+                .iter()
+                .map(|(path, stamp)| (PathBuf::from(path), *stamp))
+                .collect()
+        };
+        let before = map(&[("/a", one), ("/b", one), ("/c", one)]);
+        let now = map(&[("/a", one), ("/b", two), ("/d", one)]);
+        let expected = [
+            (PathBuf::from("/b"), FileChange::Changed),
+            (PathBuf::from("/d"), FileChange::Created),
+            (PathBuf::from("/c"), FileChange::Deleted),
+        ];
+        assert_eq!(differences(&before, &now), expected);
+        assert_eq!(differences(&now, &now), []);
+    }
 }

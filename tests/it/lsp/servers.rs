@@ -60,13 +60,13 @@ const C: Sample = Sample {
         ),
         (
             "main.c",
-            "int add(int a, int b);\nint main(void) {\n  int x = add(1, 2);\n  return add(x, 3);\n}\n",
+            "/// Adds numbers.\nint add(int a, int b);\nint main(void) {\n  int x = add(1, 2);\n  return add(x, 3);\n}\n",
         ),
     ],
     util: "util.c",
     line: 2,
     main: "main.c",
-    uses: &[1, 3, 4],
+    uses: &[2, 4, 5],
     signature: "int add(int a, int b)",
 };
 
@@ -113,7 +113,7 @@ const SCRIPT: Sample = Sample {
     line: 2,
     main: "main.ts",
     uses: &[1, 3, 4],
-    signature: "function add(a: number, b: number): number",
+    signature: "add(a: number, b: number): number",
 };
 
 const GO: Sample = Sample {
@@ -233,15 +233,13 @@ fn ask(sample: &Sample, others_off: &[&str]) {
     // The file changes behind the server's back, and moves by one line.
     let text = project.read(sample.util).expect("readable");
     project.write(sample.util, &format!("\n{text}"));
-    if sample.server != "gopls" {
-        let output = project.call(at("definition")).expect("an answer");
-        assert_eq!(
-            lines(&output.data, sample.util),
-            [sample.line as u64 + 1],
-            "{}",
-            output.text
-        );
-    }
+    let output = project.call(at("definition")).expect("an answer");
+    assert_eq!(
+        lines(&output.data, sample.util),
+        [sample.line as u64 + 1],
+        "{}",
+        output.text
+    );
     project.ends_without_a_trace();
 }
 

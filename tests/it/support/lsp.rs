@@ -9,6 +9,7 @@ use serde_json::Value;
 use toolbox::cancel::Cancel;
 use toolbox::child::{Env, Processes, Watch};
 use toolbox::lsp::client::Timeouts;
+use toolbox::lsp::servers::{RootRule, ServerRow};
 use toolbox::lsp::{Options, Server, Supervisor};
 use toolbox::run::{CallOptions, Run};
 use toolbox::tool::{ErrorKind, Output, ToolError};
@@ -49,8 +50,13 @@ pub(crate) fn soon() -> Instant {
 
 /// The environment of a server: where programs are, a home of its own, and no way to fetch anything.
 pub(crate) fn environment(home: &Path) -> Env {
+    // The real cargo, not the shim that needs a home: rust-analyzer asks it for the packages.
+    let cargo = Path::new(env!("CARGO")).parent().expect("a folder");
+    let mut path = peers::path();
+    path.push(":");
+    path.push(cargo);
     Env::new()
-        .with("PATH", peers::path())
+        .with("PATH", path)
         .with("HOME", home)
         .with("GOFLAGS", "-mod=mod")
         .with("GOPROXY", "off")
@@ -101,11 +107,14 @@ impl Project {
         let options = change(&work, options);
         let processes = Processes::new(Watch::Shell);
         let workspace = Workspace::open(&work).expect("it exists");
-        let supervisor = Supervisor::new(workspace, processes.clone(), environment(&home), options);
+        let env = surround(&work, environment(&home));
+        let supervisor = Supervisor::new(workspace, processes.clone(), env, options);
+        let run = Run::builder(connect(&resources(&supervisor))).build();
         Self {
             temp,
             processes,
             supervisor,
+            run,
         }
     }
 
@@ -200,4 +209,90 @@ pub(crate) fn session_of(session: u32) -> Vec<u32> {
         fields[0] != "Z" && fields[3] == session.to_string()
     })
     .collect()
+}
+
+/// The row of the scripted server for files that end in `.fk`, below a `fake.toml`.
+pub(crate) fn fake_row(scenario: &Value) -> ServerRow {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/fakes/lsp_server.py");
+    let command = vec![
+        "python3".to_owned(),
+        script.to_string_lossy().into_owned(),
+        scenario.to_string(),
+    ];
+    ServerRow {
+        files: vec![(".fk".to_owned(), "fake".to_owned())],
+        root: RootRule::Markers(vec![vec!["fake.toml".to_owned()]]),
+        ..ServerRow::new("fake", command)
+    }
+}
+
+/// A project of the scripted server, with two files; none where there is no Python.
+pub(crate) fn fake(scenario: Value) -> Option<Project> {
+    fake_with(scenario, |_, options| options)
+}
+
+/// The same with options of its own. The scenario gets a log and a list of starts beside the workspace.
+pub(crate) fn fake_with(
+    mut scenario: Value,
+    change: impl FnOnce(&mut ServerRow, Options) -> Options,
+) -> Option<Project> {
+    peers::find("python3")?;
+    let files = [
+        ("fake.toml", ""),
+        ("a.fk", "one two\nthree\n"),
+        ("b.fk", "four\n"),
+    ];
+    Some(Project::with(&files, |work, options| {
+        let base = work.parent().expect("a parent");
+        scenario["log"] = base.join("log").to_string_lossy().into();
+        scenario["starts"] = base.join("starts").to_string_lossy().into();
+        let mut row = fake_row(&scenario);
+        let mut options = change(&mut row, options);
+        options.rows.push(row);
+        options
+    }))
+}
+
+impl Project {
+    /// What the scripted server received, in order.
+    pub(crate) fn received(&self) -> Vec<Value> {
+        let log = fs::read_to_string(self.temp.path().join("log")).unwrap_or_default();
+        log.lines()
+            .map(|line| serde_json::from_str(line).expect("JSON"))
+            .collect()
+    }
+
+    /// What it received of one method.
+    pub(crate) fn received_of(&self, method: &str) -> Vec<Value> {
+        let mut messages = self.received();
+        messages.retain(|message| message["method"] == method);
+        messages
+    }
+
+    /// The processes of every start so far.
+    pub(crate) fn starts(&self) -> Vec<u32> {
+        let starts = fs::read_to_string(self.temp.path().join("starts")).unwrap_or_default();
+        starts
+            .lines()
+            .map(|line| line.parse().expect("a number"))
+            .collect()
+    }
+
+    /// Waits until something holds; the scripted server writes its log in its own time.
+    #[track_caller]
+    pub(crate) fn until(&self, what: &str, holds: impl Fn(&Self) -> bool) {
+        let deadline = soon();
+        while !holds(self) {
+            assert!(Instant::now() < deadline, "never: {what}");
+            std::thread::yield_now();
+        }
+    }
+
+    /// Sees that every process that was ever started here has ended, with what it started.
+    #[track_caller]
+    pub(crate) fn nothing_is_left(&self) {
+        for pid in self.starts() {
+            self.until("the session ends", |_| session_of(pid).is_empty());
+        }
+    }
 }

@@ -101,7 +101,7 @@ fn start(
     host.recover(console);
     let server = Arc::new(Server {
         workspace: host.workspace.root().display().to_string(),
-        session: session::start(&host, &RunOptions::default()),
+        session: session::start(host, &RunOptions::default()),
         build: Build::own(),
         since: SystemTime::now(),
         idle: idle.unwrap_or(limits::BACKGROUND_IDLE),

@@ -1,0 +1,1 @@
+//! Servers that misbehave on purpose.

@@ -547,6 +547,7 @@ impl Conversation {
     }
 
     fn list_breakpoints(&self, only: Option<PathBuf>) -> BreakpointsReport {
+        let live = self.live().is_some();
         let session = self.newest();
         let kept = self.lock();
         let machine = session.as_ref().map(|session| session.monitor.look());
@@ -578,7 +579,7 @@ impl Conversation {
             breakpoints,
             exceptions: kept.exceptions.clone(),
             notes: Vec::new(),
-            live: session.is_some(),
+            live,
         }
     }
 

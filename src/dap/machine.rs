@@ -364,7 +364,14 @@ fn is_noise(words: &str) -> bool {
     let words = words.trim_start();
     words.is_empty()
         || (words.starts_with("Process ") && words.contains(" exited with status"))
-        || words.starts_with("Detaching")
+        || [
+            "Detaching",
+            "Attached to process",
+            "Executable binary set to",
+            "Launched process",
+        ]
+        .iter()
+        .any(|beginning| words.starts_with(beginning))
         || words.starts_with("Type 'dlv help'")
 }
 

@@ -101,10 +101,10 @@ impl Planner<'_> {
             Some(path) => path.parent().unwrap_or(path).to_owned(),
             None => cwd.clone(),
         };
-        let what = program
-            .or(spec.module.as_deref())
-            .unwrap_or_default()
-            .to_owned();
+        let what = match &path {
+            Some(path) => self.workspace.display(path),
+            None => spec.module.clone().unwrap_or_default(),
+        };
         let named = spec
             .adapter
             .as_deref()
@@ -451,6 +451,8 @@ fn debugpy(detected: &Detected, spec: &LaunchSpec, path: Option<&Path>, cwd: &Pa
         "console": "internalConsole", "redirectOutput": true,
         // A child that nobody attaches to would hang the program for ever.
         "subProcess": false,
+        // Ending by sys.exit is an end and no uncaught exception, whatever its code.
+        "breakOnSystemExit": [],
         "justMyCode": true, "stopOnEntry": spec.stop_on_entry,
     });
     drop_nulls(&mut arguments);
@@ -481,6 +483,8 @@ fn delve(
     let mut arguments = json!({
         "mode": mode, "program": program, "args": spec.args, "cwd": cwd, "env": spec.env,
         "stopOnEntry": spec.stop_on_entry, "outputMode": "remote", "hideSystemGoroutines": true,
+        // In a checkout of another owner, as containers have it, the build fails over the stamp.
+        "buildFlags": "-buildvcs=false",
     });
     let mut scratch = None;
     if mode != "exec" {

@@ -70,6 +70,7 @@ fn refusal(message: &Value, body: &Value) -> String {
     structured
         .filter(|words| !words.trim().is_empty())
         .or_else(|| text(message, "message").filter(|words| !words.trim().is_empty()))
+        .map(|words| words.trim_end().to_owned())
         .unwrap_or_else(|| "the adapter gave no reason".to_owned())
 }
 

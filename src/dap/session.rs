@@ -539,10 +539,9 @@ impl Kept {
                 _ if words.is_empty() => EndReason::AdapterDied("its stream ended".to_owned()),
                 _ => EndReason::AdapterDied(words),
             };
-            machine.state = State::Exited(End {
-                why,
-                exit_code: machine.exit_code,
-            });
+            // A program that is ended from outside has no code of its own.
+            let exit_code = machine.exit_code.filter(|_| why == EndReason::Exited);
+            machine.state = State::Exited(End { why, exit_code });
         });
     }
 

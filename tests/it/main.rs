@@ -7,6 +7,7 @@ mod child;
 mod cli;
 mod config;
 mod contract;
+mod debug;
 mod editing;
 mod files;
 mod files_crash;

@@ -4,6 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
+use toolbox::child::Processes;
+use toolbox::dap::{Options, Supervisor};
+use toolbox::tools::DebugResources;
+use toolbox::workspace::Workspace;
 
 use crate::args::Global;
 use crate::background;
@@ -147,6 +151,15 @@ enum Operation {
     Output,
     Restart,
     Terminate,
+}
+
+/// What debug sessions are started with: the environment of this process.
+pub(crate) fn resources(workspace: &Workspace, processes: Processes) -> DebugResources {
+    let options = Options::new(std::env::vars_os().collect());
+    DebugResources {
+        supervisor: Supervisor::new(processes, options),
+        workspace: workspace.clone(),
+    }
 }
 
 /// Does one operation.

@@ -17,9 +17,8 @@ use toolbox::syntax::Grammars;
 use toolbox::syntax::staging::StagingStore;
 use toolbox::tool::{Output, Tier};
 use toolbox::tools::{
-    self, AstGrep, Cards, DebugResources, DiagnosticsOnWrite, Edits, FileResources,
-    FindingResources, LspResources, Questions, Resources, SyntaxResources, WebResources,
-    recovery_note,
+    self, AstGrep, Cards, DiagnosticsOnWrite, Edits, FileResources, FindingResources, LspResources,
+    Questions, Resources, SyntaxResources, WebResources, recovery_note,
 };
 use toolbox::workspace::{Workspace, enclosing_checkout};
 
@@ -27,6 +26,7 @@ use crate::args::Global;
 use crate::bash;
 use crate::cards;
 use crate::config::{self, Config, Sources, wire};
+use crate::debug;
 use crate::deliver_artifacts;
 use crate::eval;
 use crate::lsp;
@@ -183,7 +183,7 @@ impl Host {
             questions: Some(self.questions()),
             conversation: Some(self.conversation.clone()),
             lsp: Some(self.lsp().clone().with_outside(files.allowed.clone())),
-            debug: Some(self.debugger()),
+            debug: Some(debug::resources(&self.workspace, self.processes.clone())),
             files: Some(files),
             eval: Some(eval::resources(
                 &self.workspace,
@@ -247,15 +247,6 @@ impl Host {
         match &self.resources.edits {
             Some(edits) => files.with_committer(Arc::clone(&edits.committer)),
             None => files,
-        }
-    }
-
-    /// Returns what debug sessions are started with: the environment of this process.
-    fn debugger(&self) -> DebugResources {
-        let options = toolbox::dap::Options::new(env::vars_os().collect());
-        DebugResources {
-            supervisor: toolbox::dap::Supervisor::new(self.processes.clone(), options),
-            workspace: self.workspace.clone(),
         }
     }
 

@@ -3,6 +3,7 @@
 mod after_write;
 mod agents;
 mod ask;
+mod checkers;
 mod child;
 mod cli;
 mod contract;
@@ -14,6 +15,7 @@ mod files_rivals;
 mod files_support;
 mod hostile;
 mod lsp;
+mod lsp_rename;
 mod policy;
 mod properties;
 mod readme;

@@ -7,18 +7,24 @@
 //! know how the protocol counts and names. This engine knows no tool.
 
 pub mod actions;
+pub mod checkers;
 pub mod client;
 pub mod convert;
 mod detect;
+pub mod diagnostics;
 pub mod documents;
+pub mod edits;
 pub mod error;
 pub mod hierarchy;
 pub mod hover;
+pub mod ledger;
 pub mod navigate;
 pub mod places;
 pub mod published;
 pub mod question;
+pub mod rename;
 pub mod servers;
+pub mod settle;
 pub mod status;
 pub mod supervisor;
 pub mod symbol;

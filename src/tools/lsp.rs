@@ -5,12 +5,16 @@
 
 mod diagnostics;
 
+use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::files::Committer;
 use crate::lsp::actions;
+use crate::lsp::checkers::Checkers;
 use crate::lsp::error::LspError;
 use crate::lsp::hierarchy::{self, Direction};
 use crate::lsp::hover;
@@ -24,12 +28,16 @@ use crate::tool::{Call, ErrorKind, Output, Tier, Tool, ToolError};
 use crate::workspace::{AllowedPlaces, WorkspaceError};
 
 /// What the tools of language servers need: a supervisor, which has a workspace.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct LspResources {
     /// The servers of the run.
     pub supervisor: Supervisor,
     /// Gets every file outside the workspace that an answer names, so that Read may open it (D36).
     pub outside: AllowedPlaces,
+    /// What checks the whole project (D3).
+    pub checkers: Option<Checkers>,
+    /// Writes what `lsp_rename` changes; without it there is no such tool.
+    pub committer: Option<Arc<Committer>>,
 }
 
 /// The tool `lsp`.
@@ -94,7 +102,23 @@ impl LspResources {
         Self {
             supervisor,
             outside: AllowedPlaces::new(),
+            checkers: None,
+            committer: None,
         }
+    }
+
+    /// Lets `lsp_rename` write through this commit.
+    #[must_use]
+    pub fn with_rename(mut self, committer: Arc<Committer>) -> Self {
+        self.committer = Some(committer);
+        self
+    }
+
+    /// Lets `diagnostics` of `*` run the project's checkers, or say why it may not.
+    #[must_use]
+    pub fn with_checkers(mut self, checkers: Checkers) -> Self {
+        self.checkers = Some(checkers);
+        self
     }
 
     /// Shares the places that may be read with the tools that read.
@@ -102,6 +126,14 @@ impl LspResources {
     pub fn with_outside(mut self, outside: AllowedPlaces) -> Self {
         self.outside = outside;
         self
+    }
+}
+
+impl fmt::Debug for LspResources {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LspResources")
+            .field("supervisor", &self.supervisor)
+            .finish_non_exhaustive()
     }
 }
 
@@ -117,20 +149,24 @@ impl Lsp {
     }
 
     fn file(&self, file: &str) -> Result<PathBuf, ToolError> {
-        let supervisor = &self.resources.supervisor;
-        let path = supervisor.workspace().resolve(file).map_err(path_error)?;
-        if path.is_dir() {
-            return Err(ToolError::invalid_args(format!("'{file}' is a folder"))
-                .with_hint("name one file; `symbols` with a query searches the workspace"));
-        }
-        if !path.exists() {
-            return Err(
-                ToolError::new(ErrorKind::NotFound, format!("'{file}' does not exist"))
-                    .with_hint("check the path; it is relative to the workspace"),
-            );
-        }
-        Ok(path)
+        file_of(&self.resources.supervisor, file)
     }
+}
+
+/// Finds a file that an argument names.
+pub(super) fn file_of(supervisor: &Supervisor, file: &str) -> Result<PathBuf, ToolError> {
+    let path = supervisor.workspace().resolve(file).map_err(path_error)?;
+    if path.is_dir() {
+        return Err(ToolError::invalid_args(format!("'{file}' is a folder"))
+            .with_hint("name one file; `symbols` with a query searches the workspace"));
+    }
+    if !path.exists() {
+        return Err(
+            ToolError::new(ErrorKind::NotFound, format!("'{file}' does not exist"))
+                .with_hint("check the path; it is relative to the workspace"),
+        );
+    }
+    Ok(path)
 }
 
 impl Tool for Lsp {

@@ -29,7 +29,7 @@ pub struct BadAllowance(String);
 
 /// An address that was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{host} is at {addr}, {why}")]
+#[error("{host} ({addr}), {why}")]
 pub(super) struct Forbidden {
     host: String,
     addr: IpAddr,
@@ -303,7 +303,7 @@ mod tests {
             .expect_err("it is refused");
         assert_eq!(
             err.to_string(),
-            "mixed is at 127.0.0.1, which is this machine"
+            "mixed (127.0.0.1), which is this machine"
         );
     }
 

@@ -1,10 +1,14 @@
 //! The one test binary: each module holds one tool or one concern.
 
+mod after_write;
 mod agents;
 mod ask;
+mod checkers;
 mod child;
 mod cli;
+mod config;
 mod contract;
+mod debug;
 mod editing;
 mod files;
 mod files_crash;
@@ -12,7 +16,9 @@ mod files_faults;
 mod files_rivals;
 mod files_support;
 mod hostile;
+mod kernel;
 mod lsp;
+mod lsp_rename;
 mod policy;
 mod properties;
 mod readme;
@@ -28,6 +34,7 @@ mod syntax_partial;
 mod syntax_samples;
 mod tidy;
 mod tools_files;
+mod tools_host;
 mod tools_syntax;
 mod toolset;
 mod web;

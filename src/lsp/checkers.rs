@@ -1,0 +1,507 @@
+//! The project checkers: what `diagnostics` of `"*"` runs instead of asking language servers (R18, D3).
+//!
+//! Every root marker of the workspace is checked by the checker that its row of the table names. A check
+//! can run code of the project (build scripts, plugins), so a host can veto it. What could not be checked,
+//! and why, is part of the answer: it never reads as clean. This module knows no language server.
+
+mod compile;
+mod formats;
+mod roots;
+mod table;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use compile::Entry;
+use formats::Finding;
+use roots::{CargoWorkspace, Job};
+use table::{Checker, Columns, How};
+
+use crate::cancel::Cancel;
+use crate::child::{Capture, Captured, Env, Processes, Program, Waited};
+use crate::limits;
+use crate::lsp::diagnostics::{Diagnostic, DiagnosticState, Severity};
+use crate::walk::WalkError;
+use crate::workspace::Workspace;
+
+/// Runs the checkers of a project, or says why it may not.
+#[derive(Clone, Debug)]
+pub struct Checkers(State);
+
+#[derive(Clone, Debug)]
+enum State {
+    Enabled(Arc<Settings>),
+    Disabled(String),
+}
+
+#[derive(Debug)]
+struct Settings {
+    processes: Processes,
+    env: Env,
+    time: Duration,
+}
+
+/// Why there is no answer at all.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CheckError {
+    /// The host does not let checkers run.
+    #[error("project checkers are disabled: {0}")]
+    Disabled(String),
+    /// Somebody stopped it.
+    #[error("the check was cancelled")]
+    Cancelled,
+    /// The files could not be listed.
+    #[error("cannot look for root markers")]
+    Walk(#[source] WalkError),
+}
+
+/// What the checkers found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CheckReport {
+    /// Whether the project is clean, as far as that is known.
+    pub state: DiagnosticState,
+    /// Errors first, then by place; the first of them.
+    pub diagnostics: Vec<Diagnostic>,
+    /// How many of the diagnostics are listed.
+    pub shown: usize,
+    /// How many there are.
+    pub total: usize,
+    /// How many of them are errors.
+    pub errors: usize,
+    /// What ran where, and what could not.
+    pub checks: Vec<Check>,
+}
+
+/// One checker in one root.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Check {
+    /// The checker.
+    pub checker: String,
+    /// The folder, as answers show it.
+    pub root: String,
+    /// How far it came.
+    pub outcome: Outcome,
+    /// Why it did not come to its end.
+    pub detail: Option<String>,
+}
+
+/// How far a check came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// It looked at everything.
+    Done,
+    /// It ran and failed for another reason than what it looks for.
+    Failed,
+    /// It took too long.
+    TimedOut,
+    /// Nothing that could check is installed.
+    NotInstalled,
+    /// It was left out.
+    Skipped,
+}
+
+impl Checkers {
+    /// Makes checkers that run with this environment; its `PATH` is where they are looked up.
+    pub fn new(processes: Processes, env: Env) -> Self {
+        Self(State::Enabled(Arc::new(Settings {
+            processes,
+            env,
+            time: limits::CHECK_TIME,
+        })))
+    }
+
+    /// Makes checkers that the host vetoed, for this reason.
+    pub fn disabled(reason: impl Into<String>) -> Self {
+        Self(State::Disabled(reason.into()))
+    }
+
+    /// Sets how long all checks together may take.
+    #[must_use]
+    pub fn with_time(self, time: Duration) -> Self {
+        Self(match self.0 {
+            State::Enabled(settings) => State::Enabled(Arc::new(Settings {
+                processes: settings.processes.clone(),
+                env: settings.env.clone(),
+                time,
+            })),
+            State::Disabled(reason) => State::Disabled(reason),
+        })
+    }
+
+    /// Checks every root of the workspace.
+    pub fn check(&self, workspace: &Workspace, cancel: &Cancel) -> Result<CheckReport, CheckError> {
+        let settings = match &self.0 {
+            State::Enabled(settings) => settings,
+            State::Disabled(reason) => return Err(CheckError::Disabled(reason.clone())),
+        };
+        let run = Checking {
+            settings,
+            workspace,
+            cancel,
+            deadline: Instant::now() + settings.time,
+        };
+        let covered = |manifest: &Path| run.cargo_workspace(manifest);
+        let jobs = roots::jobs(workspace, &covered, cancel).map_err(CheckError::Walk)?;
+        let results: Vec<(Check, Vec<Diagnostic>)> = jobs
+            .par_iter()
+            .enumerate()
+            .map(|(job_idx, job)| run.check(job, job_idx < limits::CHECK_ROOTS))
+            .collect();
+        if cancel.is_cancelled() {
+            return Err(CheckError::Cancelled);
+        }
+        let (checks, found): (Vec<Check>, Vec<Vec<Diagnostic>>) = results.into_iter().unzip();
+        Ok(CheckReport::new(checks, found.concat()))
+    }
+}
+
+impl CheckReport {
+    fn new(checks: Vec<Check>, mut diagnostics: Vec<Diagnostic>) -> Self {
+        let order = |diagnostic: &Diagnostic| {
+            let Diagnostic {
+                path, line, column, ..
+            } = diagnostic;
+            (diagnostic.severity, path.clone(), *line, *column)
+        };
+        diagnostics
+            .sort_by(|one, other| order(one).cmp(&order(other)).then_with(|| one.cmp(other)));
+        // Two targets of one package, and two roots above one file, say the same.
+        diagnostics.dedup();
+        let total = diagnostics.len();
+        let errors = diagnostics
+            .iter()
+            .filter(|diagnostic| diagnostic.severity == Severity::Error)
+            .count();
+        let n_done = checks
+            .iter()
+            .filter(|check| check.outcome == Outcome::Done)
+            .count();
+        let timed_out = checks
+            .iter()
+            .any(|check| check.outcome == Outcome::TimedOut);
+        let state = match total {
+            0 if timed_out => DiagnosticState::Pending,
+            0 if n_done == 0 || n_done < checks.len() => DiagnosticState::Unavailable,
+            0 => DiagnosticState::Clean,
+            _ => DiagnosticState::Found,
+        };
+        diagnostics.truncate(limits::DIAGNOSTICS_SHOWN);
+        Self {
+            state,
+            shown: diagnostics.len(),
+            total,
+            errors,
+            diagnostics,
+            checks,
+        }
+    }
+}
+
+impl fmt::Display for CheckReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let done: Vec<String> = self
+            .checks
+            .iter()
+            .filter(|check| check.outcome == Outcome::Done)
+            .map(|check| match check.root.as_str() {
+                "." => check.checker.clone(),
+                root => format!("{} in {root}", check.checker),
+            })
+            .collect();
+        let by = match done.is_empty() {
+            true => String::new(),
+            false => format!(" ({})", done.join(", ")),
+        };
+        let counted = |n: usize, noun: &str| {
+            let ending = if n == 1 { "" } else { "s" };
+            format!("{n} {noun}{ending}")
+        };
+        match self.state {
+            DiagnosticState::Clean => write!(f, "clean: no errors or warnings{by}")?,
+            DiagnosticState::Found => write!(
+                f,
+                "{}, {}{by}",
+                counted(self.errors, "error"),
+                counted(self.total - self.errors, "warning")
+            )?,
+            DiagnosticState::Pending => write!(f, "not known: the check took too long{by}")?,
+            DiagnosticState::Unavailable if self.checks.is_empty() => write!(
+                f,
+                "not checked: no root marker of a known project here (Cargo.toml, pubspec.yaml, \
+                 tsconfig.json, go.mod, a Python project, compile_commands.json)"
+            )?,
+            DiagnosticState::Unavailable => write!(f, "not known: not all was checked{by}")?,
+        }
+        for diagnostic in &self.diagnostics {
+            write!(f, "\n{diagnostic}")?;
+        }
+        if self.shown < self.total {
+            write!(f, "\n… {} shown of {}", self.shown, self.total)?;
+        }
+        for check in &self.checks {
+            let why = match check.outcome {
+                Outcome::Done => continue,
+                Outcome::Failed => "failed",
+                Outcome::TimedOut => "took too long",
+                Outcome::NotInstalled => "is not installed",
+                Outcome::Skipped => "was left out",
+            };
+            write!(f, "\nnot checked: {}: {} {why}", check.root, check.checker)?;
+            if let Some(detail) = &check.detail {
+                write!(f, ": {detail}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One question.
+struct Checking<'a> {
+    settings: &'a Settings,
+    workspace: &'a Workspace,
+    cancel: &'a Cancel,
+    deadline: Instant,
+}
+
+/// What a check gives when it does not come to its end.
+type Stopped = (Outcome, Option<String>);
+
+impl Checking<'_> {
+    fn cargo_workspace(&self, manifest: &Path) -> Option<CargoWorkspace> {
+        let folder = manifest.parent()?;
+        let cargo = roots::find("cargo", folder, self.workspace, &self.settings.env)?;
+        let program = Program::new(cargo, folder, self.settings.env.clone()).args([
+            "metadata",
+            "--no-deps",
+            "--offline",
+            "--format-version=1",
+        ]);
+        let captured = self.capture(&program).ok()?;
+        CargoWorkspace::read(&captured.stdout)
+    }
+
+    fn check(&self, job: &Job, within_limit: bool) -> (Check, Vec<Diagnostic>) {
+        let installed = roots::installed(job.row, &job.root, self.workspace, &self.settings.env);
+        let (checker, result) = match installed {
+            Some((checker, _)) if !within_limit => {
+                let why = format!("more than {} roots", limits::CHECK_ROOTS);
+                (checker.id.to_owned(), Err((Outcome::Skipped, Some(why))))
+            }
+            Some((checker, program)) => (checker.id.to_owned(), self.run(checker, &program, job)),
+            None => {
+                let ids: Vec<&str> = job.row.checkers.iter().map(|checker| checker.id).collect();
+                (ids.join(" or "), Err((Outcome::NotInstalled, None)))
+            }
+        };
+        let (outcome, detail, diagnostics) = match result {
+            Ok(diagnostics) => (Outcome::Done, None, diagnostics),
+            Err((outcome, detail)) => (outcome, detail, Vec::new()),
+        };
+        let check = Check {
+            checker,
+            root: self.workspace.display(&job.root),
+            outcome,
+            detail,
+        };
+        (check, diagnostics)
+    }
+
+    fn run(
+        &self,
+        checker: &'static Checker,
+        program: &Path,
+        job: &Job,
+    ) -> Result<Vec<Diagnostic>, Stopped> {
+        let env = self.settings.env.clone();
+        match checker.run {
+            How::InRoot => {
+                let program = Program::new(program, &job.root, env).args(checker.args);
+                self.findings(checker, &program, job)
+            }
+            How::WithInterpreter => {
+                let mut program = Program::new(program, &job.root, env).args(checker.args);
+                if let Some(python) = roots::interpreter(&job.root, self.workspace) {
+                    program = program.args(["--pythonpath".as_ref(), python.as_os_str()]);
+                }
+                self.findings(checker, &program, job)
+            }
+            How::OverFiles => {
+                let files = self.entries(job)?.into_iter().map(|entry| entry.file);
+                let program = Program::new(program, &job.root, env)
+                    .args(checker.args)
+                    .args(["-p".as_ref(), job.root.as_os_str()])
+                    .args(files);
+                self.findings(checker, &program, job)
+            }
+            How::CompileCommands => {
+                let entries = self.entries(job)?;
+                let found: Result<Vec<Vec<Diagnostic>>, Stopped> = entries
+                    .par_iter()
+                    .map(|entry| self.compile(checker, entry, job))
+                    .collect();
+                found.map(|found| found.concat())
+            }
+        }
+    }
+
+    fn entries(&self, job: &Job) -> Result<Vec<Entry>, Stopped> {
+        let failed = |why: String| (Outcome::Failed, Some(why));
+        let text = std::fs::read_to_string(&job.marker).map_err(|err| failed(err.to_string()))?;
+        let mut entries = compile::entries(&text, &job.root)
+            .map_err(|err| failed(format!("compile_commands.json: {err}")))?;
+        entries.retain(|entry| self.workspace.contains(&entry.file));
+        if entries.is_empty() {
+            let why = "compile_commands.json names no compiler for a file of the workspace";
+            return Err(failed(why.to_owned()));
+        }
+        if entries.len() > limits::CHECK_COMMANDS {
+            let why = format!("compile_commands.json has {} files", entries.len());
+            return Err((Outcome::Skipped, Some(why)));
+        }
+        Ok(entries)
+    }
+
+    fn compile(
+        &self,
+        checker: &'static Checker,
+        entry: &Entry,
+        job: &Job,
+    ) -> Result<Vec<Diagnostic>, Stopped> {
+        // The quotation marks of messages are plain ones then.
+        let env = self.settings.env.clone().with("LC_ALL", "C");
+        let program = match entry.program.contains('/') {
+            true => entry.folder.join(&entry.program),
+            false => PathBuf::from(&entry.program),
+        };
+        let program = Program::new(program, &entry.folder, env).args(&entry.args);
+        let job = Job {
+            row: job.row,
+            root: entry.folder.clone(),
+            marker: entry.file.clone(),
+        };
+        self.findings(checker, &program, &job)
+    }
+
+    fn findings(
+        &self,
+        checker: &'static Checker,
+        program: &Program,
+        job: &Job,
+    ) -> Result<Vec<Diagnostic>, Stopped> {
+        let captured = self.capture(program)?;
+        let exit = match captured.waited {
+            Waited::Exited(exit) => exit,
+            Waited::TimedOut => return Err((Outcome::TimedOut, None)),
+            Waited::Cancelled => return Err((Outcome::Skipped, None)),
+        };
+        let stdout = String::from_utf8_lossy(&captured.stdout);
+        let stderr = String::from_utf8_lossy(&captured.stderr);
+        // go vet and compilers write what they find to standard error.
+        let output = format!("{stdout}\n{stderr}");
+        let findings = checker.format.parse(&output, &job.root, &job.marker);
+        let explained = match checker.format {
+            // Warnings do not make cargo fail: without an error it failed for another reason.
+            formats::Format::Cargo => findings
+                .iter()
+                .any(|finding| finding.severity == Severity::Error),
+            _ => !findings.is_empty(),
+        };
+        if !exit.is_success() && !explained {
+            let words = stderr.lines().chain(stdout.lines());
+            let first = words
+                .map(str::trim)
+                .find(|line| !line.is_empty() && !line.starts_with('{'))
+                .unwrap_or_default();
+            let why = format!("{exit}: {first}");
+            return Err((Outcome::Failed, Some(why)));
+        }
+        if captured.stdout_total > captured.stdout.len() as u64 {
+            let why = format!("more than {} bytes of output", captured.stdout.len());
+            return Err((Outcome::Failed, Some(why)));
+        }
+        Ok(self.diagnostics(checker, findings))
+    }
+
+    fn capture(&self, program: &Program) -> Result<Captured, Stopped> {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err((Outcome::TimedOut, None));
+        }
+        let capture = Capture {
+            input: Vec::new(),
+            limit: limits::CHECK_OUTPUT_BYTES,
+            timeout: left,
+        };
+        self.settings
+            .processes
+            .capture(program, capture, self.cancel)
+            .map_err(|err| (Outcome::Failed, Some(err.to_string())))
+    }
+
+    fn diagnostics(&self, checker: &'static Checker, findings: Vec<Finding>) -> Vec<Diagnostic> {
+        let mut columns = ColumnsOf::default();
+        findings
+            .into_iter()
+            .map(|finding| {
+                let path = self.workspace.resolve(&finding.path);
+                let path = path.unwrap_or(finding.path);
+                Diagnostic {
+                    file: self.workspace.display(&path),
+                    line: finding.line,
+                    column: columns.of(&path, finding.line, finding.column, checker.columns),
+                    severity: finding.severity,
+                    code: finding.code,
+                    message: finding.message,
+                    source: Some(checker.id.to_owned()),
+                    path,
+                }
+            })
+            .collect()
+    }
+}
+
+/// Turns columns in other units into characters; it reads each file once.
+#[derive(Default)]
+struct ColumnsOf(BTreeMap<PathBuf, Vec<u8>>);
+
+impl ColumnsOf {
+    fn of(&mut self, path: &Path, line: usize, column: usize, unit: Columns) -> usize {
+        if unit == Columns::Characters || line == 0 || column <= 1 {
+            return column;
+        }
+        if !self.0.contains_key(path) {
+            let bytes = std::fs::read(path).unwrap_or_default();
+            self.0.insert(path.to_owned(), bytes);
+        }
+        let bytes = self.0.get(path).map(Vec::as_slice).unwrap_or_default();
+        let text = bytes.split(|&byte| byte == b'\n').nth(line - 1);
+        let text = String::from_utf8_lossy(text.unwrap_or_default());
+        let mut units = column - 1;
+        let mut characters = 0;
+        for ch in text.chars() {
+            let width = match unit {
+                Columns::Bytes => ch.len_utf8(),
+                Columns::Utf16 => ch.len_utf16(),
+                Columns::Characters => 1,
+            };
+            if units < width {
+                break;
+            }
+            units -= width;
+            characters += 1;
+        }
+        // Past the end of the line the units are taken as characters.
+        characters + units + 1
+    }
+}

@@ -1,0 +1,173 @@
+//! Where the checkers run: every root marker of the workspace, and what is installed for it.
+
+use std::collections::BTreeSet;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::table::{Checker, How, Reach, Row, TABLE};
+use crate::cancel::Cancel;
+use crate::child::Env;
+use crate::walk::{WalkError, WalkOptions, walk};
+use crate::workspace::Workspace;
+
+/// Folders that hold what others wrote; a checker of the project does not start there.
+const FOREIGN: [&str; 6] = [
+    "node_modules",
+    "site-packages",
+    "target",
+    "vendor",
+    "venv",
+    "testdata",
+];
+
+/// Where build systems leave compile_commands.json, which is often ignored by git.
+const BUILD_FOLDERS: [&str; 5] = ["", "build", "builddir", "out", "cmake-build-debug"];
+
+/// One checker that is to run in one folder.
+pub(super) struct Job {
+    pub(super) row: &'static Row,
+    pub(super) root: PathBuf,
+    /// The file that marks the root.
+    pub(super) marker: PathBuf,
+}
+
+/// Finds every root, sorted by path within each kind of project.
+pub(super) fn jobs(
+    workspace: &Workspace,
+    covered: &dyn Fn(&Path) -> Option<CargoWorkspace>,
+    cancel: &Cancel,
+) -> Result<Vec<Job>, WalkError> {
+    let options = WalkOptions {
+        globs: FOREIGN.iter().map(|folder| format!("!{folder}/")).collect(),
+        ..WalkOptions::default()
+    };
+    let is_marker = |path: &Path| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        name.is_some_and(|name| TABLE.iter().any(|row| row.markers.contains(&name)))
+    };
+    let walked = walk(&[workspace.root().to_owned()], &options, &is_marker, cancel)?;
+    let mut markers: BTreeSet<PathBuf> = walked.files.into_iter().collect();
+    let hidden = BUILD_FOLDERS.iter().map(|folder| {
+        let folder = workspace.root().join(folder);
+        folder.join("compile_commands.json")
+    });
+    markers.extend(hidden.filter(|path| path.is_file()));
+    Ok(TABLE
+        .iter()
+        .flat_map(|row| roots(row, &markers, covered))
+        .collect())
+}
+
+/// The packages that one check covers.
+pub(super) struct CargoWorkspace {
+    pub(super) root: PathBuf,
+    pub(super) manifests: BTreeSet<PathBuf>,
+}
+
+impl CargoWorkspace {
+    /// Reads the answer of `cargo metadata --no-deps`.
+    pub(super) fn read(metadata: &[u8]) -> Option<Self> {
+        let metadata: Value = serde_json::from_slice(metadata).ok()?;
+        let packages = metadata["packages"].as_array()?.iter();
+        Some(Self {
+            root: PathBuf::from(metadata["workspace_root"].as_str()?),
+            manifests: packages
+                .filter_map(|package| Some(PathBuf::from(package["manifest_path"].as_str()?)))
+                .collect(),
+        })
+    }
+}
+
+fn roots(
+    row: &'static Row,
+    markers: &BTreeSet<PathBuf>,
+    covered: &dyn Fn(&Path) -> Option<CargoWorkspace>,
+) -> Vec<Job> {
+    let name = |path: &Path| {
+        let name = path.file_name()?.to_str()?;
+        row.markers.iter().position(|marker| *marker == name)
+    };
+    let mut own: Vec<&PathBuf> = markers.iter().filter(|path| name(path).is_some()).collect();
+    // Of several markers in one folder the first of the row stands for it.
+    own.sort_by_key(|path| (path.parent(), name(path)));
+    own.dedup_by_key(|path| path.parent());
+    let mut jobs: Vec<Job> = Vec::new();
+    let mut done = BTreeSet::new();
+    for marker in own {
+        let Some(folder) = marker.parent() else {
+            continue;
+        };
+        let mut root = folder.to_owned();
+        match row.reach {
+            Reach::Every => {}
+            Reach::Outermost => {
+                if jobs.iter().any(|job| folder.starts_with(&job.root)) {
+                    continue;
+                }
+            }
+            Reach::CargoWorkspace => {
+                if done.contains(marker) {
+                    continue;
+                }
+                if let Some(found) = covered(marker) {
+                    done.extend(found.manifests);
+                    root = found.root;
+                }
+                if jobs.iter().any(|job| job.root == root) {
+                    continue;
+                }
+            }
+        }
+        jobs.push(Job {
+            row,
+            root,
+            marker: marker.clone(),
+        });
+    }
+    jobs
+}
+
+/// The first checker of a row that is installed, and where; those of the project come before the `PATH`.
+pub(super) fn installed(
+    row: &'static Row,
+    root: &Path,
+    workspace: &Workspace,
+    env: &Env,
+) -> Option<(&'static Checker, PathBuf)> {
+    row.checkers.iter().find_map(|checker| {
+        if checker.run == How::CompileCommands {
+            return Some((checker, PathBuf::new()));
+        }
+        find(checker.program, root, workspace, env).map(|path| (checker, path))
+    })
+}
+
+/// Looks a program up for a root.
+pub(super) fn find(name: &str, root: &Path, workspace: &Workspace, env: &Env) -> Option<PathBuf> {
+    let above = root
+        .ancestors()
+        .take_while(|folder| folder.starts_with(workspace.root()));
+    let local = above.flat_map(|folder| {
+        ["node_modules/.bin", ".venv/bin", "venv/bin"].map(|inner| folder.join(inner))
+    });
+    let path = env.get("PATH").unwrap_or_default();
+    local
+        .chain(std::env::split_paths(path).filter(|folder| folder.is_absolute()))
+        .map(|folder| folder.join(name))
+        .find(|path| is_program(path))
+}
+
+fn is_program(path: &Path) -> bool {
+    path.metadata()
+        .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+}
+
+/// The interpreter of the virtual environment at or above a root.
+pub(super) fn interpreter(root: &Path, workspace: &Workspace) -> Option<PathBuf> {
+    root.ancestors()
+        .take_while(|folder| folder.starts_with(workspace.root()))
+        .flat_map(|folder| [".venv/bin/python", "venv/bin/python"].map(|inner| folder.join(inner)))
+        .find(|path| is_program(path))
+}

@@ -1,0 +1,198 @@
+//! From what a server said to what is told: paths as answers show them, places as people count them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::{Diagnostic, Severity};
+use crate::lsp::client::Server;
+use crate::lsp::convert::Lines;
+use crate::lsp::published;
+use crate::lsp::uri;
+use crate::text::{LineIndex, UTF8_BOM};
+use crate::workspace::Workspace;
+
+/// Turns what a server said about a file into errors and warnings, sorted, each once.
+pub(crate) fn told(
+    workspace: &Workspace,
+    server: &Server,
+    path: &Path,
+    items: &[published::Diagnostic],
+) -> Vec<Diagnostic> {
+    if items.is_empty() {
+        return Vec::new();
+    }
+    // The text that the server has is the one in which it counts.
+    let text = match server.document(path) {
+        Some(document) => document.text,
+        None => on_disk(path),
+    };
+    let lines = Lines::new(&text);
+    let index = LineIndex::new(text.as_bytes());
+    let file = workspace.display(path);
+    let encoding = server.encoding();
+    let mut told: Vec<Diagnostic> = without_twins(items)
+        .filter_map(|item| {
+            let at = index.position(lines.offset(item.range.start, encoding));
+            Some(Diagnostic {
+                path: path.to_owned(),
+                file: file.clone(),
+                line: at.line,
+                column: at.column,
+                severity: severity(item.severity)?,
+                code: item.code.clone(),
+                message: item.message.clone(),
+                source: Some(
+                    item.source
+                        .clone()
+                        .unwrap_or_else(|| server.id().to_owned()),
+                ),
+            })
+        })
+        .collect();
+    told.sort();
+    told.dedup();
+    told
+}
+
+/// Leaves out what rust-analyzer says in its own words where the compiler says it too: it publishes both
+/// for one error, each in its time.
+pub(crate) fn without_twins(
+    items: &[published::Diagnostic],
+) -> impl Iterator<Item = &published::Diagnostic> {
+    const OWN: Option<&str> = Some("rust-analyzer");
+    items.iter().filter(move |item| {
+        let is_twin = |other: &published::Diagnostic| {
+            other.source.as_deref() != OWN
+                && other.code == item.code
+                && other.range.start.line == item.range.start.line
+        };
+        item.source.as_deref() != OWN || !items.iter().any(is_twin)
+    })
+}
+
+fn severity(severity: published::Severity) -> Option<Severity> {
+    match severity {
+        published::Severity::Error => Some(Severity::Error),
+        published::Severity::Warning => Some(Severity::Warning),
+        published::Severity::Information | published::Severity::Hint => None,
+    }
+}
+
+fn on_disk(path: &Path) -> Arc<str> {
+    let bytes = std::fs::read(path).unwrap_or_default();
+    let bytes = bytes.strip_prefix(UTF8_BOM).unwrap_or(&bytes);
+    String::from_utf8_lossy(bytes).into()
+}
+
+/// The symbols of a file, to name what a diagnostic is in.
+#[derive(Debug, Default)]
+pub(crate) struct Outline(Vec<Scope>);
+
+#[derive(Debug)]
+struct Scope {
+    /// With those around it: `Outer.method`.
+    name: String,
+    /// First and last line, from 1.
+    lines: (usize, usize),
+    depth: usize,
+}
+
+impl Outline {
+    /// Reads the answer to `textDocument/documentSymbol`, a tree or a list.
+    pub(crate) fn read(symbols: &Value) -> Self {
+        let mut scopes = Vec::new();
+        read(symbols, "", 0, &mut scopes);
+        Self(scopes)
+    }
+
+    /// The innermost symbol around a line, from 1.
+    pub(crate) fn around(&self, line: usize) -> Option<&str> {
+        self.0
+            .iter()
+            .filter(|scope| scope.lines.0 <= line && line <= scope.lines.1)
+            .max_by_key(|scope| (scope.depth, scope.lines.0))
+            .map(|scope| scope.name.as_str())
+    }
+}
+
+/// Nesting beyond which symbols of a hostile answer are not read.
+const MAX_DEPTH: usize = 32;
+
+fn read(symbols: &Value, outer: &str, depth: usize, scopes: &mut Vec<Scope>) {
+    for symbol in symbols.as_array().map(Vec::as_slice).unwrap_or_default() {
+        let Some(name) = symbol["name"].as_str() else {
+            continue;
+        };
+        let range = match symbol.get("range") {
+            Some(range) => range,
+            None => &symbol["location"]["range"],
+        };
+        let line = |end: &str| {
+            let line = range[end]["line"].as_u64()?;
+            usize::try_from(line).ok()?.checked_add(1)
+        };
+        let outer = match symbol["containerName"].as_str() {
+            Some(container) => container,
+            None => outer,
+        };
+        let name = match outer.is_empty() {
+            true => name.to_owned(),
+            false => format!("{outer}.{name}"),
+        };
+        if let (Some(first), Some(last)) = (line("start"), line("end"))
+            // A name that stands on one line is a variable more often than a scope.
+            && (first < last || symbol["children"].as_array().is_some_and(|all| !all.is_empty())
+                || is_scope(symbol["kind"].as_u64()))
+        {
+            scopes.push(Scope {
+                name: name.clone(),
+                lines: (first, last),
+                depth,
+            });
+        }
+        if depth < MAX_DEPTH {
+            read(&symbol["children"], &name, depth + 1, scopes);
+        }
+    }
+}
+
+/// Classes, methods, constructors, interfaces, functions, structs.
+fn is_scope(kind: Option<u64>) -> bool {
+    matches!(kind, Some(5 | 6 | 9 | 11 | 12 | 23))
+}
+
+/// The parameters of a request about a whole file.
+pub(crate) fn document(path: &Path) -> Value {
+    json!({"textDocument": {"uri": uri::from_path(path)}})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // R32: the symbol around a diagnostic is the innermost one, in a tree as in a list.
+    #[test]
+    fn the_innermost_symbol_is_named_with_those_around_it() {
+        let range = |start: u32, end: u32| json!({"start": {"line": start}, "end": {"line": end}});
+        let tree = Outline::read(&json!([
+            {"name": "Outer", "kind": 5, "range": range(0, 9), "children": [
+                {"name": "method", "kind": 6, "range": range(2, 4)},
+                {"name": "field", "kind": 8, "range": range(6, 6)},
+            ]},
+            {"name": "f", "kind": 12, "range": range(11, 11)},
+            {"name": 7},
+        ]));
+        assert_eq!(tree.around(3), Some("Outer.method"));
+        assert_eq!(tree.around(7), Some("Outer"));
+        assert_eq!(tree.around(12), Some("f"));
+        assert_eq!(tree.around(11), None);
+        let list = Outline::read(&json!([
+            {"name": "Outer", "kind": 5, "location": {"range": range(0, 9)}},
+            {"name": "method", "kind": 6, "containerName": "Outer", "location": {"range": range(2, 4)}},
+        ]));
+        assert_eq!(list.around(3), Some("Outer.method"));
+        assert_eq!(Outline::read(&json!(null)).around(1), None);
+    }
+}

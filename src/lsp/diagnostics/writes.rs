@@ -1,0 +1,539 @@
+//! What a write broke: the baseline before it, the sync after it, and what is new then (R30 to R35, D6).
+//!
+//! One value belongs to one run. It knows no tool: it is told which files are about to be written and which
+//! were, and is asked afterwards what there is to tell. Every wait has a bound, no lock is held while it
+//! waits, and whatever a server does, the worst that happens is that its diagnostics come later or not at
+//! all. What was said too late for one result is told with the next.
+
+mod ask;
+mod report;
+mod watch;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use ask::{outline, server_within, settle_opened};
+pub use report::{NewDiagnostic, WriteReport};
+use watch::{Name, Waiting, Watch, name_of};
+
+use super::Diagnostic;
+use super::place::told;
+use crate::cancel::Cancel;
+use crate::limits;
+use crate::lsp::client::{FileChange, Server};
+use crate::lsp::ledger::{Appeared, Counts, Ledger};
+use crate::lsp::settle::{Mark, Settled, is_slow, settle, settled_already, speaks_up};
+use crate::lsp::supervisor::Supervisor;
+
+/// How long each step may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// The baseline, while other writers wait.
+    pub baseline: Duration,
+    /// The diagnostics after a write, for most servers.
+    pub settle: Duration,
+    /// The same for a server that runs a compiler.
+    pub compiler: Duration,
+    /// What is still pending at a later result.
+    pub late: Duration,
+}
+
+/// The diagnostics of the writes of one run.
+#[derive(Debug)]
+pub struct Writes {
+    supervisor: Supervisor,
+    ledger: Ledger,
+    bounds: Bounds,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The files that the run wrote.
+    watches: BTreeMap<PathBuf, Watch>,
+    /// What each of them had when it was looked at last: the baseline of the next look.
+    known: BTreeMap<PathBuf, Counts>,
+    /// The same for what each server says about other files.
+    elsewhere: BTreeMap<(Name, PathBuf), Counts>,
+    /// What was about to be written and did not exist.
+    absent: BTreeSet<PathBuf>,
+    /// The servers whose first words were heard.
+    heard: BTreeSet<Name>,
+    /// Reasons that were told once.
+    told_reasons: BTreeSet<String>,
+}
+
+/// Other open files of a server that is asked instead of listened to.
+const OTHERS_ASKED: usize = 5;
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            baseline: limits::WRITE_BASELINE,
+            settle: limits::WRITE_SETTLE,
+            compiler: limits::WRITE_SETTLE_COMPILER,
+            late: limits::WRITE_SETTLE_LATE,
+        }
+    }
+}
+
+impl Writes {
+    /// Makes the watch over the writes of one run.
+    pub fn new(supervisor: Supervisor, bounds: Bounds) -> Self {
+        Self {
+            supervisor,
+            ledger: Ledger::default(),
+            bounds,
+            state: Mutex::default(),
+        }
+    }
+
+    /// Takes the baseline of files that are about to be written; paths are real ones.
+    pub fn before(&self, paths: &[PathBuf]) {
+        let deadline = Instant::now() + self.bounds.baseline;
+        let cancel = Cancel::new();
+        let absent: BTreeSet<PathBuf> = paths
+            .iter()
+            .filter(|path| !path.exists())
+            .cloned()
+            .collect();
+        self.lock().absent.extend(absent.iter().cloned());
+        let served = paths.iter().filter(|path| self.supervisor.serves(path));
+        for path in served.take(limits::WRITE_OPENED) {
+            let watched = self.lock().watches.get(path).cloned();
+            match watched.filter(Watch::is_alive) {
+                Some(watch) => self.catch_up(path, &watch, deadline, &cancel),
+                None => {
+                    let watch = match absent.contains(path) {
+                        true => self.begin_empty(path),
+                        false => self.begin(path, deadline, &cancel),
+                    };
+                    self.remember(path, watch);
+                }
+            }
+        }
+        self.look_elsewhere(paths);
+    }
+
+    /// Gives the servers the new texts and tells them of the save (R31). It waits for nothing.
+    pub fn after(&self, paths: &[PathBuf]) {
+        let absent = std::mem::take(&mut self.lock().absent);
+        let mut changes = Vec::new();
+        let mut saved: Vec<(Arc<Server>, PathBuf)> = Vec::new();
+        for path in paths {
+            let change = match (path.exists(), absent.contains(path)) {
+                (true, true) => FileChange::Created,
+                (true, false) => FileChange::Changed,
+                (false, _) => FileChange::Deleted,
+            };
+            changes.push((path.clone(), change));
+            if change == FileChange::Deleted {
+                self.forget(path);
+                continue;
+            }
+            let watch = self.lock().watches.get(path).cloned();
+            let watched: Vec<Arc<Server>> = watch.map(|watch| watch.servers).unwrap_or_default();
+            for server in &watched {
+                let mark = Mark::of(server, path);
+                let Ok(synced) = server.sync(path) else {
+                    continue;
+                };
+                let waiting = Waiting {
+                    server: Arc::clone(server),
+                    mark,
+                    version: synced.version,
+                };
+                if let Some(watch) = self.lock().watches.get_mut(path) {
+                    watch.wait_for(waiting);
+                }
+                saved.push((Arc::clone(server), path.clone()));
+            }
+            // More files than are watched may have been written; those that are open are kept right.
+            let others = self.supervisor.servers().into_iter().filter(|server| {
+                let is_watched = watched.iter().any(|known| Arc::ptr_eq(known, server));
+                !is_watched && server.document(path).is_some()
+            });
+            for server in others {
+                if server.sync(path).is_ok() {
+                    saved.push((server, path.clone()));
+                }
+            }
+        }
+        self.supervisor.files_changed(&changes);
+        for (server, path) in saved {
+            // A server that is gone is found out when its diagnostics are asked for.
+            let _ = server.save(&path);
+        }
+    }
+
+    /// Says what is new after a call that wrote these files, or that wrote none and may tell what is late.
+    /// `None` when there is nothing to say.
+    pub fn report(&self, written: &[PathBuf], cancel: &Cancel) -> Option<WriteReport> {
+        let began = Instant::now();
+        let mut report = WriteReport::default();
+        let paths: Vec<PathBuf> = self.lock().watches.keys().cloned().collect();
+        for path in &paths {
+            let is_written = written.contains(path);
+            if is_written {
+                self.start_cold(path, began, cancel, &mut report);
+            }
+            self.listen(path, is_written, began, cancel, &mut report);
+        }
+        for path in &paths {
+            self.evaluate(path, written.contains(path), cancel, &mut report);
+        }
+        self.evaluate_elsewhere(&paths, &mut report);
+        report.close(written);
+        report.is_worth_telling().then_some(report)
+    }
+
+    /// Tells whether anything that was asked for has not been answered yet.
+    pub fn is_pending(&self) -> bool {
+        let state = self.lock();
+        state
+            .watches
+            .values()
+            .any(|watch| !watch.waiting.is_empty())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn told(&self, server: &Server, path: &Path, settled: Settled) -> Option<Vec<Diagnostic>> {
+        match settled {
+            Settled::Told(items) => Some(told(self.supervisor.workspace(), server, path, &items)),
+            Settled::Pending(_) | Settled::Unavailable(_) => None,
+        }
+    }
+
+    /// The watch over a file that does not exist yet: all that will be wrong with it is new.
+    fn begin_empty(&self, path: &Path) -> Watch {
+        self.supervisor.warm_up(path);
+        Watch {
+            servers: self.supervisor.running_for(path),
+            ..Watch::default()
+        }
+    }
+
+    fn begin(&self, path: &Path, deadline: Instant, cancel: &Cancel) -> Watch {
+        let mut watch = Watch::default();
+        // The server may be starting; its first words then come with the result.
+        if !matches!(
+            server_within(&self.supervisor, path, deadline, cancel),
+            Some(Ok(_))
+        ) {
+            self.supervisor.warm_up(path);
+            watch.is_unsure = true;
+            return watch;
+        }
+        watch.servers = self.supervisor.running_for(path);
+        for server in watch.servers.clone() {
+            let mark = Mark::of(&server, path);
+            let settled = match server.sync(path) {
+                Ok(synced) if synced.changed => {
+                    settle_opened(&server, path, &mark, synced.version, deadline, cancel)
+                }
+                Ok(synced) => settled_already(&server, path, synced.version, deadline, cancel),
+                Err(err) => Settled::Unavailable(err.to_string()),
+            };
+            match self.told(&server, path, settled) {
+                Some(found) => {
+                    watch.answer(&server, found);
+                    self.lock().heard.insert(name_of(&server));
+                }
+                None => watch.is_unsure = true,
+            }
+        }
+        watch
+    }
+
+    /// Somebody else may have changed a file that the run wrote before; that is no news of this write.
+    fn catch_up(&self, path: &Path, watch: &Watch, deadline: Instant, cancel: &Cancel) {
+        for server in &watch.servers {
+            let mark = Mark::of(server, path);
+            let Ok(synced) = server.sync(path) else {
+                continue;
+            };
+            if !synced.changed {
+                continue;
+            }
+            let settled = settle_opened(server, path, &mark, synced.version, deadline, cancel);
+            let Some(found) = self.told(server, path, settled) else {
+                continue;
+            };
+            let mut state = self.lock();
+            if let Some(watch) = state.watches.get_mut(path) {
+                watch.answer(server, found);
+                let counts = Counts::of(&watch.all());
+                self.ledger.observe(path, &counts);
+                state.known.insert(path.to_owned(), counts);
+            }
+        }
+    }
+
+    fn remember(&self, path: &Path, watch: Watch) {
+        let counts = Counts::of(&watch.all());
+        let mut state = self.lock();
+        if !watch.is_unsure {
+            self.ledger.observe(path, &counts);
+        }
+        state.known.insert(path.to_owned(), counts);
+        state.watches.insert(path.to_owned(), watch);
+    }
+
+    fn forget(&self, path: &Path) {
+        for server in self.supervisor.servers() {
+            server.close(path);
+        }
+        let mut state = self.lock();
+        state.watches.remove(path);
+        state.known.remove(path);
+        state.elsewhere.retain(|(_, other), _| other != path);
+        self.ledger.observe(path, &Counts::default());
+    }
+
+    /// Notes what other files have, unless something about them is still on its way.
+    fn look_elsewhere(&self, paths: &[PathBuf]) {
+        if self.is_pending() {
+            return;
+        }
+        for server in self.supervisor.servers() {
+            let said = server.look(|state| {
+                let said = state.published().iter();
+                said.map(|(path, said)| (path.to_owned(), Counts::of_published(&said.items)))
+                    .collect::<Vec<_>>()
+            });
+            let mut state = self.lock();
+            // What it has said by now was there before the write.
+            if !said.is_empty() {
+                state.heard.insert(name_of(&server));
+            }
+            for (path, counts) in said {
+                if !paths.contains(&path) && !state.watches.contains_key(&path) {
+                    state.elsewhere.insert((name_of(&server), path), counts);
+                }
+            }
+        }
+    }
+
+    /// Starts the server of a written file that had none before the write.
+    fn start_cold(&self, path: &Path, began: Instant, cancel: &Cancel, report: &mut WriteReport) {
+        let is_cold = self
+            .lock()
+            .watches
+            .get(path)
+            .is_some_and(|watch| watch.servers.is_empty() && !watch.is_given_up);
+        if !is_cold {
+            return;
+        }
+        match server_within(&self.supervisor, path, began + self.bounds.settle, cancel) {
+            Some(Ok(_)) => {}
+            Some(Err(unusable)) => {
+                let mut state = self.lock();
+                if let Some(watch) = state.watches.get_mut(path) {
+                    watch.is_given_up = true;
+                }
+                let reason = unusable.to_string();
+                if state.told_reasons.insert(reason.clone()) {
+                    report.unavailable.push(reason);
+                }
+                return;
+            }
+            None => {
+                report
+                    .pending
+                    .insert("the language server is starting".to_owned());
+                return;
+            }
+        }
+        let servers = self.supervisor.running_for(path);
+        for server in &servers {
+            let mark = Mark::of(server, path);
+            let Ok(synced) = server.sync(path) else {
+                continue;
+            };
+            let _ = server.save(path);
+            if let Some(watch) = self.lock().watches.get_mut(path) {
+                watch.wait_for(Waiting {
+                    server: Arc::clone(server),
+                    mark,
+                    version: synced.version,
+                });
+            }
+        }
+        if let Some(watch) = self.lock().watches.get_mut(path) {
+            watch.servers = servers;
+        }
+    }
+
+    /// Waits for what was asked about a file, and takes what was published since.
+    fn listen(
+        &self,
+        path: &Path,
+        is_written: bool,
+        began: Instant,
+        cancel: &Cancel,
+        report: &mut WriteReport,
+    ) {
+        let Some(watch) = self.lock().watches.get(path).cloned() else {
+            return;
+        };
+        for waiting in &watch.waiting {
+            let server = &waiting.server;
+            let bound = match (is_written, is_slow(server)) {
+                (false, _) => self.bounds.late,
+                (true, true) => self.bounds.compiler,
+                (true, false) => self.bounds.settle,
+            };
+            let deadline = began + bound;
+            let settled = settle(
+                server,
+                path,
+                &waiting.mark,
+                waiting.version,
+                deadline,
+                cancel,
+            );
+            match &settled {
+                Settled::Told(_) => {
+                    self.ask_others(server, path, deadline, cancel);
+                }
+                Settled::Pending(why) => {
+                    report.pending.insert(format!("{}: {why}", server.id()));
+                    continue;
+                }
+                Settled::Unavailable(why) => {
+                    let mut state = self.lock();
+                    if state.told_reasons.insert(why.clone()) {
+                        report.unavailable.push(why.clone());
+                    }
+                }
+            }
+            let answer = self.told(server, path, settled);
+            if let Some(watch) = self.lock().watches.get_mut(path) {
+                watch.settled(waiting, answer);
+            }
+        }
+        for server in watch.servers.iter().filter(|server| speaks_up(server)) {
+            self.take_late(path, server);
+        }
+    }
+
+    /// A publication may be followed by a better one after the wait for it has ended.
+    fn take_late(&self, path: &Path, server: &Arc<Server>) {
+        let name = name_of(server);
+        let seen = {
+            let state = self.lock();
+            match state.watches.get(path).and_then(|watch| watch.seen(&name)) {
+                Some(seen) => seen,
+                None => return,
+            }
+        };
+        let late = server.look(|state| {
+            let said = state.published().of(path)?;
+            (said.generation > seen).then(|| said.items.clone())
+        });
+        if let Some(items) = late {
+            let found = told(self.supervisor.workspace(), server, path, &items);
+            if let Some(watch) = self.lock().watches.get_mut(path) {
+                watch.answer(server, found);
+            }
+        }
+    }
+
+    /// A server that speaks only when asked is asked about a few other open files.
+    fn ask_others(&self, server: &Server, path: &Path, deadline: Instant, cancel: &Cancel) {
+        if !server.pulls() {
+            return;
+        }
+        let open = server.open_documents();
+        let others = open.iter().filter(|other| other.as_path() != path);
+        for other in others.take(OTHERS_ASKED) {
+            // What it does not answer in time is not told.
+            let _ = server.pull(other, deadline, cancel);
+        }
+    }
+
+    fn evaluate(&self, path: &Path, is_written: bool, cancel: &Cancel, report: &mut WriteReport) {
+        let appeared;
+        let is_unsure;
+        let primary;
+        {
+            let mut state = self.lock();
+            let state = &mut *state;
+            let Some(watch) = state.watches.get_mut(path) else {
+                return;
+            };
+            let now = watch.all();
+            let known = state.known.entry(path.to_owned()).or_default();
+            appeared = self.ledger.newly(path, known, &now);
+            *known = Counts::of(&now);
+            is_unsure = watch.is_unsure;
+            if watch.waiting.is_empty() && !watch.servers.is_empty() {
+                watch.is_unsure = false;
+            }
+            if is_written {
+                report.note(&now, watch);
+            }
+            primary = watch.servers.first().cloned();
+        }
+        if appeared.is_empty() {
+            return;
+        }
+        report.is_unsure |= is_unsure;
+        let outline = primary.map(|server| outline(&server, path, cancel));
+        let symbol = |appeared: &Appeared| {
+            let outline = outline.as_ref()?;
+            outline.around(appeared.diagnostic.line).map(str::to_owned)
+        };
+        report
+            .diagnostics
+            .extend(appeared.into_iter().map(|appeared| NewDiagnostic {
+                symbol: symbol(&appeared),
+                count: appeared.count,
+                diagnostic: appeared.diagnostic,
+            }));
+    }
+
+    /// What the servers have published about files that the run did not write.
+    fn evaluate_elsewhere(&self, watched: &[PathBuf], report: &mut WriteReport) {
+        if watched.is_empty() {
+            return;
+        }
+        for server in self.supervisor.servers() {
+            let said = server.look(|state| {
+                let said = state.published().iter();
+                let others = said.filter(|(path, _)| !watched.iter().any(|known| known == path));
+                others
+                    .map(|(path, said)| (path.to_owned(), said.items.clone()))
+                    .collect::<Vec<_>>()
+            });
+            // The first words of a server are about everything that was ever wrong.
+            let is_first = self.lock().heard.insert(name_of(&server));
+            for (path, items) in said {
+                let counts = Counts::of_published(&items);
+                let key = (name_of(&server), path.clone());
+                let before = self.lock().elsewhere.insert(key, counts.clone());
+                let before = before.unwrap_or_default();
+                if before == counts {
+                    continue;
+                }
+                if is_first {
+                    continue;
+                }
+                let now = told(self.supervisor.workspace(), &server, &path, &items);
+                let appeared = self.ledger.newly(&path, &before, &now);
+                report
+                    .elsewhere
+                    .extend(appeared.into_iter().map(|appeared| NewDiagnostic {
+                        symbol: None,
+                        count: appeared.count,
+                        diagnostic: appeared.diagnostic,
+                    }));
+            }
+        }
+    }
+}

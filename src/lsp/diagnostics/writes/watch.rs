@@ -1,0 +1,106 @@
+//! What is known of one written file: its servers, what each said last, and what is still awaited.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::super::Diagnostic;
+use crate::lsp::client::Server;
+use crate::lsp::settle::Mark;
+
+/// One server process.
+pub(super) type Name = (String, u32);
+
+/// A file that the run wrote.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Watch {
+    /// The server that answers for the file first, then its linters; none while it is starting.
+    pub(super) servers: Vec<Arc<Server>>,
+    /// What each server said last, with the number of that statement.
+    pub(super) answers: BTreeMap<Name, Answer>,
+    pub(super) waiting: Vec<Waiting>,
+    /// Whether what was wrong before the first write is not known.
+    pub(super) is_unsure: bool,
+    /// Whether its server does not start.
+    pub(super) is_given_up: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Answer {
+    generation: u64,
+    found: Vec<Diagnostic>,
+}
+
+/// A text that a server was given and has not spoken about yet.
+#[derive(Clone, Debug)]
+pub(super) struct Waiting {
+    pub(super) server: Arc<Server>,
+    pub(super) mark: Mark,
+    pub(super) version: i64,
+}
+
+pub(super) fn name_of(server: &Server) -> Name {
+    (server.id().to_owned(), server.pid())
+}
+
+impl Watch {
+    /// Whether its servers still run; a restarted one is another.
+    pub(super) fn is_alive(&self) -> bool {
+        !self.servers.is_empty() && self.servers.iter().all(|server| server.is_alive())
+    }
+
+    pub(super) fn answer(&mut self, server: &Server, found: Vec<Diagnostic>) {
+        let generation = server.look(|state| state.published().generation());
+        self.answers
+            .insert(name_of(server), Answer { generation, found });
+    }
+
+    /// Everything that its servers say, sorted, each once.
+    pub(super) fn all(&self) -> Vec<Diagnostic> {
+        let mut all: Vec<Diagnostic> = self
+            .answers
+            .values()
+            .flat_map(|answer| answer.found.iter().cloned())
+            .collect();
+        all.sort();
+        all.dedup();
+        all
+    }
+
+    /// The number of the last statement that was taken from a server; none where nothing was, or where an
+    /// answer is awaited.
+    pub(super) fn seen(&self, name: &Name) -> Option<u64> {
+        let is_waiting = self
+            .waiting
+            .iter()
+            .any(|waiting| name_of(&waiting.server) == *name);
+        match is_waiting {
+            true => None,
+            false => self.answers.get(name).map(|answer| answer.generation),
+        }
+    }
+
+    /// Whether every server has answered.
+    pub(super) fn is_answered(&self) -> bool {
+        self.waiting.is_empty() && !self.answers.is_empty()
+    }
+
+    /// Awaits a newer text than before.
+    pub(super) fn wait_for(&mut self, waiting: Waiting) {
+        let name = name_of(&waiting.server);
+        self.waiting.retain(|old| name_of(&old.server) != name);
+        self.waiting.push(waiting);
+    }
+
+    /// Takes the end of a wait, unless a newer text is awaited by now.
+    pub(super) fn settled(&mut self, waiting: &Waiting, answer: Option<Vec<Diagnostic>>) {
+        let name = name_of(&waiting.server);
+        let n_waiting = self.waiting.len();
+        self.waiting
+            .retain(|other| name_of(&other.server) != name || other.version > waiting.version);
+        if self.waiting.len() < n_waiting
+            && let Some(found) = answer
+        {
+            self.answer(&waiting.server, found);
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Renaming a symbol: asked of its server, planned in memory; nothing is written here (R38).
+//!
+//! A server that has not loaded its project renames in the one file that it knows and says nothing of it,
+//! so an incomplete index is a refusal and not a remark.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use crate::cancel::Cancel;
+use crate::files::ContentHash;
+use crate::limits;
+use crate::lsp::client::{FileChange, Server};
+use crate::lsp::convert::Lines;
+use crate::lsp::edits::{Change, Context, EditError, OpenDocument, Planned, plan};
+use crate::lsp::error::{LspError, METHOD_NOT_FOUND};
+use crate::lsp::question::{AskError, Opened, Spot};
+use crate::lsp::supervisor::Supervisor;
+use crate::lsp::symbol::Target;
+
+/// Why a symbol is not renamed; nothing was changed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RenameError {
+    /// The question could not be asked, or was not answered.
+    #[error(transparent)]
+    Ask(#[from] AskError),
+    /// The server has not loaded the project, so a rename would miss files.
+    #[error("{server} would rename only what it has indexed so far (index incomplete: {why})")]
+    Incomplete {
+        /// The server.
+        server: String,
+        /// What is under way.
+        why: String,
+    },
+    /// The server does not rename this.
+    #[error("{server} cannot rename '{symbol}' here{}", said(reason))]
+    NotRenamable {
+        /// The server.
+        server: String,
+        /// The symbol.
+        symbol: String,
+        /// Its own words, if it had any.
+        reason: String,
+    },
+    /// The edit changes nothing.
+    #[error("{server} found nothing to rename for '{symbol}'")]
+    Nothing {
+        /// The server.
+        server: String,
+        /// The symbol.
+        symbol: String,
+    },
+    /// The edit cannot be made.
+    #[error(transparent)]
+    Edit(#[from] EditError),
+}
+
+/// A rename that is ready to be committed.
+#[derive(Debug)]
+pub struct Rename {
+    /// What is to be done.
+    pub planned: Planned,
+    /// Who made it, and must hear of it afterwards.
+    server: Arc<Server>,
+}
+
+fn said(reason: &str) -> String {
+    match reason.is_empty() {
+        true => String::new(),
+        false => format!(": {reason}"),
+    }
+}
+
+/// Asks for a rename and plans it.
+pub fn rename(
+    supervisor: &Supervisor,
+    spot: Spot<'_>,
+    new_name: &str,
+    cancel: &Cancel,
+) -> Result<Rename, RenameError> {
+    supervisor.check_spot(spot)?;
+    let opened = supervisor.open(spot.path, cancel)?;
+    let server = &opened.server;
+    let target = supervisor.locate(&opened, spot).map_err(AskError::from)?;
+    opened.needs("renameProvider", "textDocument/rename", "rename")?;
+    if let Some(why) = opened.incomplete() {
+        return Err(RenameError::Incomplete {
+            server: server.id().to_owned(),
+            why,
+        });
+    }
+    let deadline = Instant::now() + limits::RENAME_TIME.max(supervisor.options().timeouts.request);
+    let refused = |reason: String| RenameError::NotRenamable {
+        server: server.id().to_owned(),
+        symbol: spot.symbol.to_owned(),
+        reason,
+    };
+    prepare(&opened, target, spot.symbol, deadline, cancel).map_err(|problem| match problem {
+        Problem::Refused(reason) => refused(reason),
+        Problem::Server(error) => AskError::from(error).into(),
+    })?;
+    let mut params = opened.at(target);
+    params["newName"] = json!(new_name);
+    let edit = match ask(server, "textDocument/rename", &params, deadline, cancel) {
+        Ok(edit) => edit,
+        Err(LspError::Refused { message, .. }) => return Err(refused(message)),
+        Err(error) => return Err(AskError::from(error).into()),
+    };
+    let context = Context {
+        workspace: supervisor.workspace(),
+        encoding: server.encoding(),
+        open: &|path| open_document(server, path),
+    };
+    let planned = plan(&edit, &context)?;
+    if planned.operations.is_empty() {
+        return Err(RenameError::Nothing {
+            server: server.id().to_owned(),
+            symbol: spot.symbol.to_owned(),
+        });
+    }
+    Ok(Rename {
+        planned,
+        server: Arc::clone(server),
+    })
+}
+
+impl Rename {
+    /// Tells the servers of what was committed: renamed files, new texts, saves. The observer of the commit
+    /// may have told them part of it; texts that they have already are not sent again.
+    pub fn announce(&self, supervisor: &Supervisor) {
+        let files = &self.planned.files;
+        let renames: Vec<(PathBuf, PathBuf)> = files
+            .iter()
+            .filter_map(|file| Some((file.from.clone()?, file.path.clone())))
+            .collect();
+        let mut changes = Vec::new();
+        for file in files {
+            let change = match file.change {
+                Change::Added | Change::Moved => FileChange::Created,
+                Change::Modified => FileChange::Changed,
+                Change::Deleted => FileChange::Deleted,
+            };
+            changes.push((file.path.clone(), change));
+            changes.extend(file.from.clone().map(|from| (from, FileChange::Deleted)));
+        }
+        for server in supervisor.servers() {
+            if !renames.is_empty() {
+                // A server that is gone hears of nothing.
+                let _ = server.did_rename(&renames);
+            }
+            for file in files {
+                match file.change {
+                    Change::Deleted => server.close(&file.path),
+                    Change::Added | Change::Modified | Change::Moved => {
+                        let is_open = server.document(&file.path).is_some();
+                        let is_its_own = Arc::ptr_eq(&server, &self.server) && file.from.is_some();
+                        if (is_open || is_its_own)
+                            && server.sync(&file.path).is_ok_and(|synced| synced.changed)
+                        {
+                            let _ = server.save(&file.path);
+                        }
+                    }
+                }
+            }
+        }
+        supervisor.files_changed(&changes);
+    }
+}
+
+fn open_document(server: &Server, path: &Path) -> Option<OpenDocument> {
+    let document = server.document(path)?;
+    let hash: ContentHash = document.hash;
+    Some(OpenDocument {
+        version: document.version,
+        hash,
+    })
+}
+
+enum Problem {
+    Refused(String),
+    Server(LspError),
+}
+
+/// Asks whether the symbol can be renamed at all, where the server offers that.
+fn prepare(
+    opened: &Opened,
+    target: Target,
+    symbol: &str,
+    deadline: Instant,
+    cancel: &Cancel,
+) -> Result<(), Problem> {
+    let server = &opened.server;
+    let offers = server.capabilities()["renameProvider"]["prepareProvider"] == json!(true);
+    if !offers {
+        return Ok(());
+    }
+    let method = "textDocument/prepareRename";
+    let answer = match ask(server, method, &opened.at(target), deadline, cancel) {
+        Ok(answer) => answer,
+        Err(LspError::Refused {
+            code: METHOD_NOT_FOUND,
+            ..
+        }) => return Ok(()),
+        Err(LspError::Refused { message, .. }) => return Err(Problem::Refused(message)),
+        Err(error) => return Err(Problem::Server(error)),
+    };
+    if answer.is_null() {
+        return Err(Problem::Refused(
+            "it is no symbol that can be renamed".to_owned(),
+        ));
+    }
+    let range = match answer.get("range") {
+        Some(range) => range,
+        None => &answer,
+    };
+    let Ok(range) = serde_json::from_value::<lsp_types::Range>(range.clone()) else {
+        // `defaultBehavior`: the client finds the word itself, as it has.
+        return Ok(());
+    };
+    // What the server would rename must be what was named, or another symbol beside it changes.
+    let range = Lines::new(&opened.text).range(range, server.encoding());
+    if target.start < range.start || target.start > range.end {
+        let other = opened.text.get(range).unwrap_or_default();
+        return Err(Problem::Refused(format!(
+            "it would rename '{other}' instead of '{symbol}'"
+        )));
+    }
+    Ok(())
+}
+
+/// Asking for a rename changes nothing, so it may be repeated like any reading request.
+fn ask(
+    server: &Server,
+    method: &str,
+    params: &Value,
+    deadline: Instant,
+    cancel: &Cancel,
+) -> Result<Value, LspError> {
+    server.query(method, params.clone(), deadline, cancel)
+}

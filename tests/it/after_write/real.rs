@@ -1,0 +1,155 @@
+//! What real servers say after a write.
+
+use super::*;
+use crate::support::peers;
+
+/// One language: a file that is right, what breaks it, and a part of what its server then says.
+struct Case {
+    binary: &'static str,
+    files: &'static [(&'static str, &'static str)],
+    file: &'static str,
+    right: &'static str,
+    wrong: &'static str,
+    says: &'static str,
+    within: &'static str,
+}
+
+impl Case {
+    /// Breaks, moves, breaks once more, fixes and breaks again (R32 to R35, D7).
+    fn check(&self) {
+        if peers::find(self.binary).is_none() {
+            return;
+        }
+        let project = Project::new(self.files);
+        let writing = Writing::new(&project, patient());
+        let broken = writing.write(self.file, self.wrong);
+        assert!(broken.starts_with("new diagnostics:\n"), "{broken}");
+        assert!(broken.contains(self.says), "{broken}");
+        assert!(broken.contains(self.within), "{broken}");
+        // R35: four blank lines above move it, and it is not told again.
+        let moved = format!("{}{}", "\n".repeat(4), self.wrong);
+        assert_eq!(writing.write(self.file, &moved), "", "it only moved");
+        // R32: a fix is silent, and the data says that the file is clean.
+        let fixed = writing.put(&[(self.file, self.right)]);
+        assert_eq!(fixed.text, "written");
+        assert_eq!(
+            fixed.data["diagnostics"]["state"], "clean",
+            "{}",
+            fixed.data
+        );
+        // D7: broken again is told again.
+        let again = writing.write(self.file, self.wrong);
+        assert!(again.contains(self.says), "{again}");
+        assert_eq!(writing.look(), "", "nothing was late");
+        // A clean edit adds nothing.
+        assert_eq!(writing.write(self.file, self.right), "");
+    }
+}
+
+const PY_RIGHT: &str = "def f(a: int) -> int:\n    return a\n\n\nclass C:\n    def m(self) -> int:\n        return f(1)\n";
+const PY_WRONG: &str = "def f(a: int) -> int:\n    return a\n\n\nclass C:\n    def m(self) -> int:\n        return f(\"x\")\n";
+
+// R30 to R35 with a server that is asked for diagnostics and registers that late.
+#[test]
+fn basedpyright_tells_a_break_once() {
+    Case {
+        binary: "basedpyright-langserver",
+        files: &[("pyproject.toml", ""), ("a.py", PY_RIGHT)],
+        file: "a.py",
+        right: PY_RIGHT,
+        wrong: PY_WRONG,
+        says: "a.py:7:18: error[reportArgumentType]: ",
+        within: "(in C.m)",
+    }
+    .check();
+}
+
+// R30 to R35 with a server that publishes versions.
+#[test]
+fn clangd_tells_a_break_once() {
+    Case {
+        binary: "clangd",
+        files: &[
+            ("compile_flags.txt", ""),
+            ("a.c", "int f(void) {\n  return 1;\n}\n"),
+        ],
+        file: "a.c",
+        right: "int f(void) {\n  return 1;\n}\n",
+        wrong: "int f(void) {\n  return nope;\n}\n",
+        says: "a.c:2:10: error[undeclared_var_use]: ",
+        within: "(in f)",
+    }
+    .check();
+}
+
+// R30 to R35 with the answers of the TypeScript server itself.
+#[test]
+fn typescript_tells_a_break_once() {
+    Case {
+        binary: "typescript-language-server",
+        files: &[
+            ("package.json", "{}"),
+            ("tsconfig.json", "{\"compilerOptions\":{\"strict\":true}}"),
+            ("a.ts", "export function f(): number {\n  return 1;\n}\n"),
+        ],
+        file: "a.ts",
+        right: "export function f(): number {\n  return 1;\n}\n",
+        wrong: "export function f(): number {\n  return 'x';\n}\n",
+        says: "a.ts:2:3: error[2322]: Type 'string' is not assignable to type 'number'.",
+        within: "(in f)",
+    }
+    .check();
+}
+
+// R30 to R35 with a compiler that runs after each save.
+#[test]
+fn rust_analyzer_tells_a_break_once() {
+    Case {
+        binary: "rust-analyzer",
+        files: &[
+            (
+                "Cargo.toml",
+                "[package]\nname = \"demo\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
+            ),
+            ("src/lib.rs", "pub fn f() -> u32 {\n    1\n}\n"),
+        ],
+        file: "src/lib.rs",
+        right: "pub fn f() -> u32 {\n    1\n}\n",
+        wrong: "pub fn f() -> u32 {\n    \"x\"\n}\n",
+        says: "src/lib.rs:2:5: error[E0308]: mismatched types",
+        within: "(in f)",
+    }
+    .check();
+}
+
+// Issue 4: a change that breaks its callers says so, in files that nobody opened.
+#[test]
+fn new_errors_in_other_files_are_told_and_capped() {
+    if peers::find("rust-analyzer").is_none() {
+        return;
+    }
+    let callers: String = (0..7)
+        .map(|n| format!("pub fn g{n}() -> u32 {{ crate::a::f{n}() }}\n"))
+        .collect();
+    let called: String = (0..7)
+        .map(|n| format!("pub fn f{n}() -> u32 {{ {n} }}\n"))
+        .collect();
+    let renamed = called.replace("pub fn f", "pub fn h");
+    let project = Project::new(&[
+        (
+            "Cargo.toml",
+            "[package]\nname = \"demo\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
+        ),
+        ("src/lib.rs", "pub mod a;\npub mod b;\n"),
+        ("src/a.rs", &called),
+        ("src/b.rs", &callers),
+    ]);
+    let writing = Writing::new(&project, patient());
+    let said = writing.write("src/a.rs", &renamed);
+    let list = said
+        .strip_prefix("new diagnostics in other files:\n")
+        .expect(&said);
+    assert_eq!(list.matches("src/b.rs:").count(), 5, "{said}");
+    assert!(said.ends_with("… 5 shown of 7"), "{said}");
+    assert_eq!(writing.write("src/a.rs", &called), "");
+}

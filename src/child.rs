@@ -170,6 +170,7 @@ impl Processes {
             pid,
             start: tree::start_time(pid).ok_or(io::ErrorKind::NotFound)?,
             pinned: false,
+            keeper: false,
         };
         let mut table = self.lock();
         table.ready(&self.0.watch)?;
@@ -217,6 +218,7 @@ impl Processes {
                     pid,
                     start: tree::start_time(pid).unwrap_or_default(),
                     pinned: true,
+                    keeper: isolation == Isolation::Keeper,
                 };
                 table.live.insert(id, root);
                 Ok((id, root, process))
@@ -357,6 +359,13 @@ impl Child {
         let _ = rustix::process::kill_process_group(self.root.pid, Signal::INT);
     }
 
+    /// Waits until nothing lives that the child started, at most `patience`; returns how many processes do.
+    ///
+    /// What a descendant orphaned is known only of a child that leads [`Isolation::Keeper`].
+    pub fn others(&self, patience: Duration) -> usize {
+        tree::others(self.root, patience)
+    }
+
     /// Ends the child and everything that it started: SIGTERM, then SIGKILL to what is left after `grace`.
     pub fn kill_tree(&self, grace: Duration) -> Option<Exit> {
         tree::end(&[self.root], grace);
@@ -366,8 +375,11 @@ impl Child {
 
 impl Drop for Child {
     fn drop(&mut self) {
-        // Closing our ends first frees a child that is blocked on them.
-        self.stdin = None;
+        // Closing our ends first frees a child that is blocked on them. A keeper may take the end of its
+        // input for its own, and must be there until its tree has ended.
+        if !self.root.keeper {
+            self.stdin = None;
+        }
         self.stdout = None;
         self.stderr = None;
         let processes = self.processes.clone();
@@ -408,7 +420,7 @@ fn before_exec(command: &mut Command, isolation: Isolation, record: Option<(Arc<
     // across an exec: an interpreter in it could never be interrupted.
     const DEFAULTED: [i32; 4] = [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM];
     // SAFETY: between fork and exec of a process with threads only async-signal-safe work is allowed. The
-    // closure makes system calls (sigaction, setsid, getpid, open, read, write, close, close_range) on memory
+    // closure makes system calls (sigaction, setsid, prctl, getpid, open, read, write, close, close_range) on memory
     // of its own stack; it neither allocates nor frees nor locks, and cannot panic. `signal` is given valid numbers
     // and the default action.
     unsafe {
@@ -416,8 +428,12 @@ fn before_exec(command: &mut Command, isolation: Isolation, record: Option<(Arc<
             for signal in DEFAULTED {
                 libc::signal(signal, libc::SIG_DFL);
             }
-            if isolation == Isolation::Session {
+            if isolation != Isolation::Group {
                 rustix::process::setsid()?;
+            }
+            if isolation == Isolation::Keeper {
+                // The mark stays across the exec, and no child inherits it.
+                rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
             }
             if let Some((records, id)) = &record {
                 watcher::record_self(records.as_fd(), *id)?;

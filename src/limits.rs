@@ -200,6 +200,12 @@ pub const NOTEBOOK_OUTPUT_CHARS: usize = 4_000;
 /// Places of an ambiguous text that an error of Edit lists.
 pub const EDIT_PLACES: usize = 10;
 
+/// Places of an ambiguous text that are counted: places that overlap would take quadratic time.
+pub const EDIT_PLACES_COUNTED: usize = 1_000;
+
+/// Largest text, in bytes, in which something like a text that is not there is looked for.
+pub const NEAR_TEXT_BYTES: usize = 4 << 20;
+
 /// Entries of a folder that the answer to reading it lists.
 pub const FOLDER_ENTRIES: usize = 50;
 
@@ -315,3 +321,145 @@ pub const WRITE_SHOWN: usize = 30;
 
 /// How long a language server may take to work out a rename.
 pub const RENAME_TIME: Duration = Duration::from_secs(60);
+// Finding files and text, shell commands, delivered artifacts.
+
+/// Files that one answer of `Glob` lists, where the caller names no other number (R146).
+pub const GLOB_FILES: usize = 100;
+
+/// Files or matches that one answer of `Grep` lists, where the caller names no other number (R147).
+pub const GREP_RESULTS: usize = 100;
+
+/// Lines before and after a match that `Grep` shows at most.
+pub const GREP_CONTEXT_LINES: usize = 50;
+
+/// Characters of one line that `Grep` shows: minified sources have lines of megabytes.
+pub const GREP_LINE_CHARS: usize = 400;
+
+/// Memory that one line, and with `multiline` one file, may take while it is searched, in bytes.
+pub const GREP_HEAP_BYTES: usize = 128 << 20;
+
+/// Longest pattern of a text search or glob, in bytes.
+pub const FIND_PATTERN_BYTES: usize = 16_384;
+
+/// Files that an empty answer looks at to say what the rules left out.
+pub const CENSUS_FILES: usize = 50_000;
+
+/// How long a shell command may take, where the caller names no other time (R142).
+pub const BASH_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// The longest time that a caller may name for a shell command (R142).
+pub const BASH_MAX_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// How long the processes of a shell command have after SIGTERM.
+pub const BASH_GRACE: Duration = Duration::from_secs(2);
+
+/// How long processes that a shell left behind have to end before they count as running in the background.
+pub const BASH_LINGER: Duration = Duration::from_millis(150);
+
+/// Characters of a command's output that an answer holds: half of it from the start, half from the end
+/// (R142).
+pub const BASH_OUTPUT_CHARS: usize = 30_000;
+
+/// Bytes of output that the file of one command takes; what comes later is read and dropped.
+pub const BASH_FILE_BYTES: u64 = 1 << 30;
+
+/// How long files of output are kept.
+pub const BASH_FILE_LIFETIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// Longest command, in bytes: the system takes no argument over 128 KiB.
+pub const BASH_COMMAND_BYTES: usize = 100_000;
+
+/// Commands that run in the background of one run at once.
+pub const BASH_JOBS: usize = 50;
+
+/// Files that one delivery takes (R150).
+pub const ARTIFACT_FILES: usize = 100;
+
+/// Bytes that the files of one delivery have together: they are in memory until all are known to be there
+/// (R150).
+pub const ARTIFACT_BYTES: u64 = 100 << 20;
+// Cells of `eval`.
+
+/// How long a cell may be silent before it is interrupted (R111).
+pub const CELL_BUDGET: Duration = Duration::from_secs(5 * 60);
+
+/// How long an interrupted cell has before its interpreter is killed (D23).
+pub const CELL_GRACE: Duration = Duration::from_secs(5);
+
+/// How long an interpreter may take to start; the machine may be busy, and an enclosure slow.
+pub const KERNEL_START: Duration = Duration::from_secs(60);
+
+/// How long an interpreter has to run its exit handlers when it is no longer needed.
+pub const KERNEL_QUIT: Duration = Duration::from_millis(500);
+
+/// Bytes of a cell's output, of its result and of each text display that an answer shows (D25).
+pub const CELL_TEXT_BYTES: usize = 50_000;
+
+/// Lines of the same (D25).
+pub const CELL_TEXT_LINES: usize = 3_000;
+
+/// Longest frame of a kernel, in bytes: a picture or the data of a tool.
+pub const KERNEL_FRAME_BYTES: usize = 64 << 20;
+
+/// Bridged calls of one cell that run at once; further ones wait.
+pub const BRIDGED_CALLS: usize = 64;
+
+/// Bytes of one cell's output that are kept in a file; what comes after is counted alone.
+pub const SPILL_BYTES: u64 = 1 << 30;
+
+/// Bytes that are kept of what is printed while no cell runs.
+pub const LATE_BYTES: usize = 1 << 16;
+
+/// Displays of one cell that an answer holds.
+pub const CELL_DISPLAYS: usize = 200;
+
+// The debugger.
+
+/// How long a debug session lives, counted from its launch or attach (R73, D18).
+pub const DEBUG_LIFETIME: Duration = Duration::from_secs(30 * 60);
+
+/// How long continue, a step or a launch waits for a stop before it answers `still running` (D19).
+pub const DEBUG_STOP_WAIT: Duration = Duration::from_secs(20);
+
+/// How long a launch waits for a stop where no breakpoint is set: nothing but a crash or the end can come.
+pub const DEBUG_FREE_RUN_WAIT: Duration = Duration::from_secs(5);
+
+/// How long an adapter may take from its start until it takes breakpoints; delve builds the program in
+/// that time (measured: 25 s cold).
+pub const DEBUG_START_WAIT: Duration = Duration::from_secs(180);
+
+/// How long an adapter may take to answer one request.
+pub const DEBUG_REQUEST_WAIT: Duration = Duration::from_secs(15);
+
+/// How long a build before a launch may take.
+pub const DEBUG_BUILD_WAIT: Duration = Duration::from_secs(600);
+
+/// How long an adapter may take to part from the program before it is killed.
+pub const DEBUG_PART_WAIT: Duration = Duration::from_secs(3);
+
+/// Bytes of output that a debug session keeps (R89, D20).
+pub const DEBUG_OUTPUT_BYTES: usize = 128 << 10;
+
+/// Frames of one stack (R85).
+pub const DEBUG_FRAMES: usize = 30;
+
+/// Children of one variable (R87).
+pub const DEBUG_CHILDREN: usize = 50;
+
+/// Characters of one value among variables (R87).
+pub const DEBUG_VALUE_CHARS: usize = 400;
+
+/// Characters of the value of one evaluated expression, which was asked for alone.
+pub const DEBUG_RESULT_CHARS: usize = 10_000;
+
+/// Local variables that a stop shows.
+pub const DEBUG_LOCALS: usize = 12;
+
+/// Source lines that a stop shows on each side of the current one.
+pub const DEBUG_SOURCE_LINES: usize = 3;
+
+/// Largest message of a debug adapter, in bytes.
+pub const DEBUG_MESSAGE_BYTES: usize = 64 << 20;
+
+/// Bytes of an adapter's own words that are kept for its errors.
+pub const DEBUG_WORDS_BYTES: usize = 8 << 10;

@@ -8,6 +8,7 @@
 mod approval;
 mod command;
 mod observers;
+mod options;
 mod policy;
 mod subject;
 
@@ -20,7 +21,9 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 pub use crate::run::approval::{Approval, ApprovalRequest, Approver, AutoApprove};
+pub use crate::run::command::plain_words;
 pub use crate::run::observers::{AfterWrite, Observers};
+pub use crate::run::options::CallOptions;
 pub use crate::run::policy::{Decision, Policy, PolicyError, Rule};
 pub use crate::run::subject::{SubjectKind, Target};
 
@@ -51,14 +54,6 @@ pub struct Run {
 pub struct RunHandle(Arc<Gate>);
 
 type StartHook = dyn Fn(&Chain, &Cancel) + Send + Sync;
-
-/// What one call brings along; the default is a call of its own that policy decides.
-#[derive(Clone, Default)]
-pub struct CallOptions {
-    cancel: Cancel,
-    approved: bool,
-    approver: Option<Arc<dyn Approver>>,
-}
 
 /// One call that is under way.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -243,36 +238,6 @@ impl RunHandle {
     /// Returns what is not registered and why, sorted by name.
     pub fn unavailable(&self) -> Vec<Unavailable> {
         self.0.read_registry().unavailable()
-    }
-}
-
-impl CallOptions {
-    /// Makes the options of a call that policy decides.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Lets `cancel` stop the call.
-    #[must_use]
-    pub fn with_cancel(mut self, cancel: Cancel) -> Self {
-        self.cancel = cancel;
-        self
-    }
-
-    /// Says that the caller approves the call itself, as somebody does who typed it (D42). What the call
-    /// bridges to is still decided by policy.
-    #[must_use]
-    pub fn approved_by_caller(mut self) -> Self {
-        self.approved = true;
-        self
-    }
-
-    /// Asks this approver about the call, in the place of the run's own, and about every call that is
-    /// bridged out of it, however deep (D42: a cell brings its own `--approve`).
-    #[must_use]
-    pub fn with_approver(mut self, approver: Arc<dyn Approver>) -> Self {
-        self.approver = Some(approver);
-        self
     }
 }
 
@@ -586,15 +551,6 @@ impl fmt::Debug for RunHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RunHandle")
             .field("calls", &self.calls())
-            .finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for CallOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CallOptions")
-            .field("cancel", &self.cancel)
-            .field("approved", &self.approved)
             .finish_non_exhaustive()
     }
 }

@@ -161,6 +161,17 @@ impl<'a> Call<'a> {
         self.bridge.dispatch(self, name, args)
     }
 
+    /// Returns this call with another token: what it bridges to can be stopped without stopping it.
+    #[must_use]
+    pub fn with_cancel(&self, cancel: Cancel) -> Call<'a> {
+        Call {
+            chain: self.chain.clone(),
+            cancel,
+            observer: self.observer,
+            bridge: self.bridge,
+        }
+    }
+
     /// Returns the error `cancelled` once somebody asked to stop.
     pub fn check_cancelled(&self) -> Result<(), ToolError> {
         if self.cancel.is_cancelled() {

@@ -85,17 +85,12 @@ pub fn walk(
 }
 
 /// Paths are ordered by their bytes, so that the order is the same on every run and locale.
-fn order(path: &Path) -> &[u8] {
+pub(crate) fn order(path: &Path) -> &[u8] {
     path.as_os_str().as_encoded_bytes()
 }
 
-fn walk_folder(
-    folder: &Path,
-    options: &WalkOptions,
-    accept: &(dyn Fn(&Path) -> bool + Sync),
-    cancel: &Cancel,
-    found: &Mutex<Walked>,
-) -> Result<(), WalkError> {
+/// Prepares the walk of one folder by these rules, for callers that look at entries as they come.
+pub(crate) fn builder(folder: &Path, options: &WalkOptions) -> Result<WalkBuilder, WalkError> {
     let mut overrides = OverrideBuilder::new(folder);
     for glob in &options.globs {
         overrides.add(glob).map_err(|source| WalkError::BadGlob {
@@ -107,7 +102,8 @@ fn walk_folder(
         glob: options.globs.join(" "),
         source,
     })?;
-    let walker = WalkBuilder::new(folder)
+    let mut builder = WalkBuilder::new(folder);
+    builder
         .hidden(!options.hidden)
         .ignore(!options.no_ignore)
         .git_ignore(!options.no_ignore)
@@ -115,8 +111,18 @@ fn walk_folder(
         .git_exclude(!options.no_ignore)
         .parents(!options.no_ignore)
         .overrides(overrides)
-        .filter_entry(|entry| entry.file_name() != ".git")
-        .build_parallel();
+        .filter_entry(|entry| entry.file_name() != ".git");
+    Ok(builder)
+}
+
+fn walk_folder(
+    folder: &Path,
+    options: &WalkOptions,
+    accept: &(dyn Fn(&Path) -> bool + Sync),
+    cancel: &Cancel,
+    found: &Mutex<Walked>,
+) -> Result<(), WalkError> {
+    let walker = builder(folder, options)?.build_parallel();
     walker.run(|| {
         let mut batch = Batch {
             found,
@@ -155,7 +161,8 @@ impl Drop for Batch<'_> {
     }
 }
 
-fn described(folder: &Path, error: &ignore::Error) -> (PathBuf, String) {
+/// Says what could not be walked, and why.
+pub(crate) fn described(folder: &Path, error: &ignore::Error) -> (PathBuf, String) {
     let mut inner = error;
     let mut path = folder.to_owned();
     loop {

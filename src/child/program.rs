@@ -33,6 +33,10 @@ pub enum Isolation {
     Group,
     /// A session without a terminal, whose groups all end with it.
     Session,
+    /// Such a session whose leader becomes the parent of every process that its descendants orphan, so
+    /// that a daemon is found as long as the leader lives. The leader must outlive SIGTERM; it is ended
+    /// last.
+    Keeper,
 }
 
 /// Where a child's standard input or output goes.

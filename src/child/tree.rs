@@ -28,6 +28,9 @@ pub(crate) struct Root {
     pub(crate) start: u64,
     /// Whether this process is the parent and has not reaped it, so that the number cannot be reused.
     pub(crate) pinned: bool,
+    /// Whether orphans of the tree become its children: they are found only while it lives, so it is ended
+    /// last.
+    pub(crate) keeper: bool,
 }
 
 /// One line of the process table.
@@ -57,19 +60,51 @@ pub(crate) fn end(roots: &[Root], grace: Duration) {
     if roots.is_empty() {
         return;
     }
+    let keepers: Vec<i32> = roots
+        .iter()
+        .filter(|root| root.keeper)
+        .map(|root| root.pid.as_raw_nonzero().get())
+        .collect();
     if !grace.is_zero() {
-        let members = open_members(roots);
+        let members = open_members(roots, &[]);
         signal(roots, &members, Signal::TERM);
-        await_end(members, grace);
+        await_end(open_members(roots, &keepers), grace);
+    }
+    if !keepers.is_empty() {
+        for _ in 0..ROUNDS {
+            let members = open_members(roots, &keepers);
+            if members.is_empty() {
+                break;
+            }
+            signal(&[], &members, Signal::KILL);
+            await_end(members, ROUND_WAIT);
+        }
     }
     for _ in 0..ROUNDS {
-        let members = open_members(roots);
+        let members = open_members(roots, &[]);
         // Also when no member is seen: without a readable process table the group is all there is.
         signal(roots, &members, Signal::KILL);
         if members.is_empty() {
             return;
         }
         await_end(members, ROUND_WAIT);
+    }
+}
+
+/// Waits until nothing of the tree lives but its root; returns how many processes do.
+pub(crate) fn others(root: Root, patience: Duration) -> usize {
+    let deadline = Instant::now() + patience;
+    let host = rustix::process::getpid().as_raw_nonzero().get();
+    let own = root.pid.as_raw_nonzero().get();
+    loop {
+        // One that starts another and ends at that moment shows in the table only: it is looked at again.
+        let rows = members(&[root], &read_table(), host);
+        let n_living = rows.iter().filter(|row| row.pid != own).count();
+        let left = deadline.saturating_duration_since(Instant::now());
+        if n_living == 0 || left.is_zero() {
+            return n_living;
+        }
+        await_end(open_members(&[root], &[own]), left);
     }
 }
 
@@ -148,10 +183,12 @@ fn members(roots: &[Root], table: &[Row], own: i32) -> Vec<Row> {
         .collect()
 }
 
-fn open_members(roots: &[Root]) -> Vec<OwnedFd> {
+/// Opens the living members of the trees, without the processes `spared`.
+fn open_members(roots: &[Root], spared: &[i32]) -> Vec<OwnedFd> {
     let own = rustix::process::getpid().as_raw_nonzero().get();
     members(roots, &read_table(), own)
         .into_iter()
+        .filter(|row| !spared.contains(&row.pid))
         .filter_map(|row| {
             let descriptor = pidfd_open(Pid::from_raw(row.pid)?, PidfdFlags::empty()).ok()?;
             // The descriptor names whoever has the number now; the start time says whether that is the one.
@@ -223,6 +260,7 @@ mod tests {
             pid: Pid::from_raw(pid).expect("positive"),
             start,
             pinned: false,
+            keeper: false,
         }
     }
 

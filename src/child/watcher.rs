@@ -61,6 +61,7 @@ pub fn run(records: impl Read) {
                             pid,
                             start,
                             pinned: false,
+                            keeper: false,
                         },
                     );
                 }
@@ -353,6 +354,7 @@ mod tests {
                 pid,
                 start,
                 pinned: false,
+                keeper: false,
             };
             watcher.record(id, root).expect("the watcher reads");
         }

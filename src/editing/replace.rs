@@ -68,9 +68,9 @@ pub enum ReplaceReason {
         near: Option<Near>,
     },
     /// The old text is in several places.
-    #[error("the old text is in {n_places} places: {}", lines_named(lines, *n_places))]
+    #[error("the old text is in {} places: {}", counted(*n_places), lines_named(lines, *n_places))]
     Ambiguous {
-        /// How many places there are.
+        /// How many places there are; counting ends at some number.
         n_places: usize,
         /// The lines of the first of them.
         lines: Vec<usize>,
@@ -93,6 +93,9 @@ pub enum Near {
         /// The line as the file has it.
         actual: String,
     },
+    /// It is there without the line breaks around it.
+    #[error("line {0} has it without the line breaks at its beginning or end")]
+    Breaks(usize),
     /// Its first lines are there, and one line is not.
     #[error("it begins at line {start}, but line {line} is {}", quoted(actual))]
     Begins {
@@ -137,7 +140,7 @@ fn replace_one(text: &str, edit: &Edit<'_>) -> Result<(String, usize), ReplaceRe
     let finder = Finder::new(edit.old);
     let places = match edit.scope {
         Scope::Unique => {
-            let places = finder.places(text, Overlap::Counted);
+            let places = finder.places(text, Overlap::Counted, limits::EDIT_PLACES_COUNTED);
             if places.len() > 1 {
                 let starts = places.iter().take(limits::EDIT_PLACES);
                 return Err(ReplaceReason::Ambiguous {
@@ -147,7 +150,7 @@ fn replace_one(text: &str, edit: &Edit<'_>) -> Result<(String, usize), ReplaceRe
             }
             places
         }
-        Scope::All => finder.places(text, Overlap::Skipped),
+        Scope::All => finder.places(text, Overlap::Skipped, usize::MAX),
     };
     if places.is_empty() {
         return Err(ReplaceReason::NotFound {
@@ -215,12 +218,17 @@ impl<'a> Finder<'a> {
         Self { pieces }
     }
 
-    fn places(&self, text: &str, overlap: Overlap) -> Vec<(usize, usize)> {
+    /// Whether the text is there at all.
+    fn is_in(&self, text: &str) -> bool {
+        !self.places(text, Overlap::Skipped, 1).is_empty()
+    }
+
+    fn places(&self, text: &str, overlap: Overlap, most: usize) -> Vec<(usize, usize)> {
         let bytes = text.as_bytes();
         let first = memmem::Finder::new(self.pieces[0]);
         let mut places = Vec::new();
         let mut from = 0;
-        while from <= bytes.len() {
+        while from <= bytes.len() && places.len() < most {
             // An old text that begins with a line ending begins at its carriage return, if there is one.
             let (start, next) = if self.pieces[0].is_empty() {
                 let Some(found) = memchr::memchr(b'\n', &bytes[from..]) else {
@@ -279,17 +287,18 @@ fn first_char_len(text: &str) -> usize {
 fn near(text: &str, old: &str) -> Option<Near> {
     if old.contains("\r\n") {
         let plain = old.replace("\r\n", "\n");
-        if !Finder::new(&plain)
-            .places(text, Overlap::Skipped)
-            .is_empty()
-        {
+        if Finder::new(&plain).is_in(text) {
             return Some(Near::Endings(Endings::of(text)));
         }
     }
     if let Some(bare) = without_numbers(old)
-        && !Finder::new(&bare).places(text, Overlap::Skipped).is_empty()
+        && Finder::new(&bare).is_in(text)
     {
         return Some(Near::LineNumbers);
+    }
+    // Looking for what is alike takes longer than looking for what is the same.
+    if text.len() > limits::NEAR_TEXT_BYTES {
+        return None;
     }
     let file: Vec<&str> = text.lines().collect();
     // Only whole lines can be compared; a blank one at either end is where the text was cut out.
@@ -299,14 +308,31 @@ fn near(text: &str, old: &str) -> Option<Near> {
     }
     if let Some(found) = seek::seek(&file, &wanted, 0, seek::Place::Anywhere) {
         let differs = (0..wanted.len()).find(|&idx| file[found.index + idx] != wanted[idx]);
-        let idx = differs.unwrap_or_default();
+        let Some(idx) = differs else {
+            return Some(Near::Breaks(found.index + 1));
+        };
         return Some(Near::Spacing {
             line: found.index + idx + 1,
             tolerance: found.tolerance,
             actual: file[found.index + idx].to_owned(),
         });
     }
+    if let [line] = &wanted[..] {
+        return within(&file, line);
+    }
     begins(&file, &wanted)
+}
+
+/// Finds a line that holds another but for spaces and typographic characters.
+fn within(file: &[&str], wanted: &str) -> Option<Near> {
+    let wanted = seek::squeezed(wanted);
+    let holds = |line: &&str| seek::squeezed(line).contains(&wanted);
+    let index = file.iter().position(holds)?;
+    Some(Near::Spacing {
+        line: index + 1,
+        tolerance: Tolerance::Typography,
+        actual: file[index].to_owned(),
+    })
 }
 
 /// Finds the place where most of the first wanted lines are.
@@ -360,6 +386,13 @@ fn edit_name(edit: usize, n_edits: usize) -> String {
     }
 }
 
+fn counted(n_places: usize) -> String {
+    match n_places {
+        limits::EDIT_PLACES_COUNTED.. => format!("at least {n_places}"),
+        _ => n_places.to_string(),
+    }
+}
+
 fn lines_named(lines: &[usize], n_places: usize) -> String {
     let named: Vec<String> = lines.iter().map(ToString::to_string).collect();
     let more = match n_places - lines.len() {
@@ -371,7 +404,7 @@ fn lines_named(lines: &[usize], n_places: usize) -> String {
 
 fn what(tolerance: Tolerance) -> &'static str {
     match tolerance {
-        Tolerance::Exact => "where it was cut out",
+        Tolerance::Exact => "nothing",
         Tolerance::TrailingSpace => "the spaces at its end",
         Tolerance::SurroundingSpace => "the spaces at its ends",
         Tolerance::Typography => "spaces, quotes or dashes",

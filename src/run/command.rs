@@ -15,7 +15,7 @@ const SPECIAL: &[char] = &[
 const SPECIAL_IN_QUOTES: &[char] = &['$', '`', '\\', '!', '\n', '\r', '\0'];
 
 /// Reads a line as the words of one program call; `None` when a shell may make more of it.
-pub(crate) fn plain_words(line: &str) -> Option<Vec<String>> {
+pub fn plain_words(line: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut chars = line.chars();

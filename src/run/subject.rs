@@ -12,8 +12,9 @@ use crate::workspace::Workspace;
 /// Where a rule looks, and what it finds there.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Target {
-    /// A JSON pointer (RFC 6901) into the arguments, such as `/command`.
-    pub pointer: String,
+    /// JSON pointers (RFC 6901) into the arguments, such as `/command`: the names that the tool knows the
+    /// argument by. Whatever is found at any of them counts.
+    pub pointers: Vec<String>,
     /// What stands there.
     pub kind: SubjectKind,
 }
@@ -48,39 +49,47 @@ pub(crate) struct Places {
 }
 
 impl Target {
-    /// Makes a target.
+    /// Makes a target of an argument with one name.
     pub fn new(pointer: impl Into<String>, kind: SubjectKind) -> Self {
         Self {
-            pointer: pointer.into(),
+            pointers: vec![pointer.into()],
             kind,
         }
     }
 
     /// Reads the subjects of one call; never none.
     pub(crate) fn subjects(&self, args: &Value, workspace: Option<&Workspace>) -> Vec<Subject> {
-        let found = args.pointer(&self.pointer);
-        let subjects = match (self.kind, found) {
-            (SubjectKind::Path, Some(Value::String(path))) => vec![place(path, workspace)],
-            (SubjectKind::Path, Some(Value::Array(paths))) => paths
+        let found = self
+            .pointers
+            .iter()
+            .filter_map(|pointer| args.pointer(pointer));
+        let subjects: Vec<Subject> = found
+            .flat_map(|value| self.read(value, workspace))
+            .collect();
+        if subjects.is_empty() {
+            return vec![Subject::Opaque];
+        }
+        subjects
+    }
+
+    /// Reads one argument; none when it names nothing.
+    fn read(&self, value: &Value, workspace: Option<&Workspace>) -> Vec<Subject> {
+        match (self.kind, value) {
+            (SubjectKind::Path, Value::String(path)) => vec![place(path, workspace)],
+            (SubjectKind::Path, Value::Array(paths)) => paths
                 .iter()
                 .map(|path| {
                     path.as_str()
                         .map_or(Subject::Opaque, |path| place(path, workspace))
                 })
                 .collect(),
-            (SubjectKind::Patch, Some(Value::String(patch))) => patched(patch)
+            (SubjectKind::Patch, Value::String(patch)) => patched(patch)
                 .into_iter()
                 .map(|path| path.map_or(Subject::Opaque, |path| place(path, workspace)))
                 .collect(),
-            (SubjectKind::Command, Some(Value::String(line))) => {
-                vec![Subject::Command(line.clone())]
-            }
-            _ => Vec::new(),
-        };
-        if subjects.is_empty() {
-            return vec![Subject::Opaque];
+            (SubjectKind::Command, Value::String(line)) => vec![Subject::Command(line.clone())],
+            _ => vec![Subject::Opaque],
         }
-        subjects
     }
 }
 

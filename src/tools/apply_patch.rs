@@ -22,7 +22,6 @@ pub struct ApplyPatch {
 #[serde(deny_unknown_fields)]
 pub struct ApplyPatchArgs {
     /// The patch, from `*** Begin Patch` to `*** End Patch`.
-    #[serde(alias = "input")]
     patch: String,
 }
 
@@ -82,7 +81,7 @@ impl ApplyPatch {
         match reason {
             PrepareReason::Path(err) => path_error(err),
             PrepareReason::Load(err) => match workspace.resolve(&path) {
-                Ok(real) => load_error(err, workspace, &path, &real),
+                Ok(real) => load_error(err, workspace, &real),
                 Err(err) => path_error(err),
             },
             PrepareReason::NotText(kind) => not_text(kind, &shown),

@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::ask::{Card, CardCall, QuestionPort, Reply};
-use crate::run::{Approval, ApprovalRequest, Approver, SubjectKind};
+use crate::run::{Approval, ApprovalRequest, Approver, SubjectKind, Target};
 use crate::tools::Questions;
 
 /// Asks a person about calls.
@@ -22,8 +22,8 @@ pub struct Cards {
 pub struct RuleTarget {
     /// The tool, by its canonical name.
     pub tool: &'static str,
-    /// A JSON pointer into its arguments.
-    pub pointer: &'static str,
+    /// JSON pointers into its arguments: all the names of the argument.
+    pub pointers: &'static [&'static str],
     /// How what stands there is read.
     pub kind: SubjectKind,
 }
@@ -32,25 +32,51 @@ pub struct RuleTarget {
 pub const RULE_TARGETS: [RuleTarget; 4] = [
     RuleTarget {
         tool: "Bash",
-        pointer: "/command",
+        pointers: &["/command"],
         kind: SubjectKind::Command,
     },
     RuleTarget {
         tool: "Write",
-        pointer: "/file_path",
+        pointers: &["/path", "/file_path"],
         kind: SubjectKind::Path,
     },
     RuleTarget {
         tool: "Edit",
-        pointer: "/file_path",
+        pointers: &["/path", "/file_path"],
         kind: SubjectKind::Path,
     },
     RuleTarget {
         tool: "apply_patch",
-        pointer: "/patch",
+        pointers: &["/patch", "/input"],
         kind: SubjectKind::Patch,
     },
 ];
+
+/// The lower-case names that dispatch takes for canonical ones (D33), for whoever names a tool in writing.
+pub const TOOL_ALIASES: [(&str, &str); 8] = [
+    ("bash", "Bash"),
+    ("edit", "Edit"),
+    ("glob", "Glob"),
+    ("grep", "Grep"),
+    ("read", "Read"),
+    ("web_fetch", "WebFetch"),
+    ("web_search", "WebSearch"),
+    ("write", "Write"),
+];
+
+impl RuleTarget {
+    /// Returns the target of a rule.
+    pub fn target(&self) -> Target {
+        Target {
+            pointers: self
+                .pointers
+                .iter()
+                .map(|name| (*name).to_owned())
+                .collect(),
+            kind: self.kind,
+        }
+    }
+}
 
 impl Cards {
     /// Asks through a port, and waits as long as its questions do.

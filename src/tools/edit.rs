@@ -21,7 +21,6 @@ pub struct Edit {
 #[serde(deny_unknown_fields)]
 pub struct EditArgs {
     /// The file, relative to the workspace or absolute.
-    #[serde(alias = "file_path")]
     path: String,
     /// The text to replace, exactly as the file has it, without the line numbers that Read shows. It must be
     /// in the file once, unless `replace_all` is set: add lines around it to make it unique.
@@ -124,7 +123,7 @@ impl Tool for Edit {
         let workspace = &self.writing.files().workspace;
         let real = resolve(workspace, &args.path)?;
         let turn = self.writing.turn();
-        let loaded = load_file(workspace, &args.path, &real, limits::TEXT_FILE_BYTES)?;
+        let loaded = load_file(workspace, &real, limits::TEXT_FILE_BYTES)?;
         let shown = workspace.display(&real);
         self.check_seen(&loaded, &shown)?;
         let text = Text::decode(&loaded.bytes).map_err(|kind| not_text(kind, &shown))?;

@@ -286,23 +286,17 @@ pub(super) fn resolve_readable(files: &FileResources, path: &str) -> Result<Path
 /// Loads a file; the error names it, and what to do.
 pub(super) fn load_file(
     workspace: &Workspace,
-    named: &str,
     real: &Path,
     limit: u64,
 ) -> Result<Loaded, ToolError> {
-    load(real, limit).map_err(|err| load_error(err, workspace, named, real))
+    load(real, limit).map_err(|err| load_error(err, workspace, real))
 }
 
 /// Says why a file could not be loaded.
-pub(super) fn load_error(
-    error: LoadError,
-    workspace: &Workspace,
-    named: &str,
-    real: &Path,
-) -> ToolError {
+pub(super) fn load_error(error: LoadError, workspace: &Workspace, real: &Path) -> ToolError {
     let shown = workspace.display(real);
     match error {
-        LoadError::Missing => missing(workspace, named, real),
+        LoadError::Missing => missing(workspace, real),
         LoadError::Folder => {
             ToolError::invalid_args(format!("{shown} is a folder")).with_hint(near::entries(real))
         }
@@ -333,12 +327,12 @@ pub(super) fn load_error(
 }
 
 /// Says that a file is not there, and which path was probably meant.
-fn missing(workspace: &Workspace, named: &str, real: &Path) -> ToolError {
+fn missing(workspace: &Workspace, real: &Path) -> ToolError {
     let shown = workspace.display(real);
     let near = near::suggestions(workspace, real);
-    let error = ToolError::new(ErrorKind::NotFound, format!("no file '{named}'"));
+    let error = ToolError::new(ErrorKind::NotFound, format!("no file '{shown}'"));
     error.with_hint(if near.is_empty() {
-        format!("nothing is at {shown}; paths are relative to the workspace")
+        "nothing has a name like it; paths are relative to the workspace".to_owned()
     } else {
         format!("did you mean {}?", near.join(" or "))
     })

@@ -10,8 +10,15 @@ mod approvals;
 mod ask_user;
 mod ast_edit;
 mod ast_grep;
+mod bash;
+mod debug;
+mod deliver_artifacts;
 mod edit;
+mod eval;
 mod files;
+mod finding;
+mod glob;
+mod grep;
 mod lsp;
 mod lsp_rename;
 mod read;
@@ -25,13 +32,20 @@ mod write;
 
 pub use after_write::DiagnosticsOnWrite;
 pub use apply_patch::ApplyPatch;
-pub use approvals::{Cards, RULE_TARGETS, RuleTarget};
+pub use approvals::{Cards, RULE_TARGETS, RuleTarget, TOOL_ALIASES};
 pub use ask_user::{AskUser, Questions};
 pub use ast_edit::AstEdit;
 pub use ast_grep::AstGrep;
+pub use bash::{Bash, ShellResources};
+pub use debug::{Debug, DebugArgs, DebugResources};
+pub use deliver_artifacts::{ArtifactsResources, DeliverArtifacts, OnDelivery};
 pub use edit::Edit;
+pub use eval::{Eval, EvalResources};
 pub use files::{FileResources, ReadLimits, Unseen};
-pub use lsp::{Lsp, LspArgs, LspResources, Outside};
+pub use finding::FindingResources;
+pub use glob::Glob;
+pub use grep::Grep;
+pub use lsp::{Lsp, LspArgs, LspResources};
 pub use lsp_rename::{LspRename, LspRenameArgs};
 pub use read::Read;
 pub use resolve::{Resolve, recovery_note};
@@ -52,6 +66,12 @@ pub struct Resources {
     /// Grammars and the files to search: `ast_grep`, and with a place for staged edits `ast_edit` and
     /// `resolve`.
     pub syntax: Option<SyntaxResources>,
+    /// The files to list and to search as text: `Glob` and `Grep`.
+    pub finding: Option<FindingResources>,
+    /// A shell and where it may start processes: `Bash`.
+    pub shell: Option<ShellResources>,
+    /// The folder of delivered files: `DeliverArtifacts`.
+    pub artifacts: Option<ArtifactsResources>,
     /// Pages and searches: `WebFetch`, and with a provider `WebSearch`.
     pub web: Option<WebResources>,
     /// Where questions go: `ask_user`, which needs a conversation too.
@@ -60,8 +80,12 @@ pub struct Resources {
     pub conversation: Option<String>,
     /// Files to read: `Read`, and with a commit `Write`, `Edit` and `apply_patch`.
     pub files: Option<FileResources>,
+    /// A debug supervisor and a folder: `debug`, which needs a conversation too.
+    pub debug: Option<DebugResources>,
     /// Language servers and the workspace that they serve: `lsp`.
     pub lsp: Option<LspResources>,
+    /// Interpreters: `eval`.
+    pub eval: Option<EvalResources>,
 }
 
 /// Makes the registry of a run: every tool whose resource is there, and why the others are not.
@@ -69,10 +93,15 @@ pub struct Resources {
 /// Call it once per run: tools of one registry share what belongs to the run, such as its staged edits.
 pub fn connect(resources: &Resources) -> Registry {
     let builder = connect_syntax(Registry::builder(), resources.syntax.as_ref());
+    let builder = connect_finding(builder, resources.finding.as_ref());
+    let builder = connect_shell(builder, resources.shell.as_ref());
+    let builder = connect_artifacts(builder, resources.artifacts.as_ref());
     let builder = connect_web(builder, resources.web.as_ref());
     let builder = connect_questions(builder, resources);
     let builder = connect_files(builder, resources.files.as_ref());
+    let builder = connect_debug(builder, resources);
     let builder = connect_lsp(builder, resources.lsp.as_ref());
+    let builder = connect_eval(builder, resources.eval.as_ref());
     builder
         .build()
         .expect("the built-in tools have distinct names and closed arguments")
@@ -166,5 +195,56 @@ fn connect_lsp(builder: Builder, lsp: Option<&LspResources>) -> Builder {
     match &lsp.committer {
         Some(committer) => builder.add(LspRename::new(lsp.clone(), Arc::clone(committer))),
         None => builder.unavailable("lsp_rename", "no commit is wired for this run"),
+    }
+}
+
+fn connect_finding(builder: Builder, finding: Option<&FindingResources>) -> Builder {
+    let builder = builder.alias("glob", "Glob").alias("grep", "Grep");
+    match finding {
+        Some(finding) => builder
+            .add(Glob::new(finding.clone()))
+            .add(Grep::new(finding.clone())),
+        None => {
+            let reason = "no workspace is wired for this run";
+            builder
+                .unavailable("Glob", reason)
+                .unavailable("Grep", reason)
+        }
+    }
+}
+
+fn connect_shell(builder: Builder, shell: Option<&ShellResources>) -> Builder {
+    let builder = builder.alias("bash", "Bash");
+    match shell {
+        Some(shell) => builder.add(Bash::new(shell)),
+        None => builder.unavailable("Bash", "no shell is wired for this run"),
+    }
+}
+
+fn connect_artifacts(builder: Builder, artifacts: Option<&ArtifactsResources>) -> Builder {
+    match artifacts {
+        Some(artifacts) => builder.add(DeliverArtifacts::new(artifacts.clone())),
+        None => builder.unavailable(
+            "DeliverArtifacts",
+            "no folder for delivered files is wired for this run",
+        ),
+    }
+}
+
+fn connect_eval(builder: Builder, eval: Option<&EvalResources>) -> Builder {
+    match eval {
+        Some(eval) => builder.add(Eval::new(eval)),
+        None => builder.unavailable("eval", "no interpreters are wired for this run"),
+    }
+}
+
+fn connect_debug(builder: Builder, resources: &Resources) -> Builder {
+    match (&resources.debug, &resources.conversation) {
+        (Some(debug), Some(conversation)) => builder.add(Debug::new(debug, conversation)),
+        (None, _) => builder.unavailable(Debug::NAME, "no debug supervisor is wired for this run"),
+        (Some(_), None) => builder.unavailable(
+            Debug::NAME,
+            "the run serves no conversation that a debug session could belong to",
+        ),
     }
 }

@@ -24,7 +24,6 @@ pub struct Read {
 #[serde(deny_unknown_fields)]
 pub struct ReadArgs {
     /// The file, relative to the workspace or absolute.
-    #[serde(alias = "file_path")]
     path: String,
     /// The first line to show, counted from 1. Default: 1.
     #[schemars(range(min = 1))]
@@ -135,7 +134,7 @@ impl Tool for Read {
         let files = &self.files;
         let workspace = &files.workspace;
         let real = resolve_readable(files, &args.path)?;
-        let loaded = load_file(workspace, &args.path, &real, files.limits.file_bytes)?;
+        let loaded = load_file(workspace, &real, files.limits.file_bytes)?;
         call.check_cancelled()?;
         let shown = workspace.display(&real);
         let hash = loaded.hash;

@@ -117,7 +117,7 @@ pub(super) struct Scope {
 
 /// One path or several.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Paths(Vec<String>);
+pub(super) struct Paths(pub(super) Vec<String>);
 
 impl Scope {
     /// Makes the query for a pattern over this scope.
@@ -200,7 +200,7 @@ pub(super) fn unknown_language(name: &str) -> ToolError {
 }
 
 /// Says how a path is refused, and what to pass instead.
-fn path_error(error: WorkspaceError) -> ToolError {
+pub(super) fn path_error(error: WorkspaceError) -> ToolError {
     let (kind, hint) = match &error {
         WorkspaceError::Outside { .. } => (
             ErrorKind::InvalidArgs,

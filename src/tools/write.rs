@@ -24,7 +24,6 @@ pub struct Write {
 #[serde(deny_unknown_fields)]
 pub struct WriteArgs {
     /// The file, relative to the workspace or absolute. Missing folders are made.
-    #[serde(alias = "file_path")]
     path: String,
     /// The whole new content.
     content: String,
@@ -109,7 +108,7 @@ impl Tool for Write {
         let turn = self.writing.turn();
         let (operation, change, notes) = match load(&real, limits::TEXT_FILE_BYTES) {
             Err(LoadError::Missing) => self.create(args.content, real),
-            Err(error) => return Err(load_error(error, workspace, &args.path, &real)),
+            Err(error) => return Err(load_error(error, workspace, &real)),
             Ok(loaded) => {
                 let hash = loaded.hash;
                 match self.replace(&args.content, loaded)? {

@@ -3,7 +3,10 @@
 //! Every process gets an environment of its own: a home in the test's folder and nothing else, so that no
 //! test sees what another staged.
 
+mod bash;
 mod edits;
+mod files;
+mod finding;
 mod inspect;
 mod paths;
 mod search;

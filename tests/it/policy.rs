@@ -3,6 +3,7 @@
 mod cards;
 mod gate;
 mod rules;
+mod targets;
 
 use std::sync::{Arc, Mutex};
 

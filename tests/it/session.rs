@@ -5,3 +5,5 @@ mod calls;
 mod driver;
 mod ends;
 mod host_tools;
+mod progress;
+mod questions;

@@ -2,6 +2,7 @@
 
 mod crash;
 mod edit;
+mod observed;
 mod patch;
 mod read;
 mod write;
@@ -167,7 +168,7 @@ fn lower_case_names_are_aliases() {
         "edit",
         json!({"path": "lib/auth.dart", "old_string": "x", "new_string": "y"}),
     );
-    bench.call("write", json!({"file_path": "b", "content": "z"}));
+    bench.call("write", json!({"path": "b", "content": "z"}));
     assert_eq!(
         (bench.text("lib/auth.dart"), bench.text("b")),
         ("y\n".into(), "z".into())

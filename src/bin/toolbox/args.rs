@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::background::ServeArgs;
 use crate::session::SessionArgs;
-use crate::{ask, help};
+use crate::{ask, config, help};
 
 /// The built-in tools of a coding agent's runtime.
 #[derive(Debug, Parser)]
@@ -43,6 +43,15 @@ pub(crate) struct Global {
     /// Say on standard error what is used, what was skipped and how long it took
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
+    /// Read this file in the place of the user's own toolbox.toml
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Trust the toolbox.toml of the checkout, which may then name commands to run
+    #[arg(long, global = true)]
+    pub(crate) trust_project: bool,
+    /// Start cells in this command, such as 'docker exec -i box'
+    #[arg(long, global = true, value_name = "PREFIX COMMAND")]
+    pub(crate) enclosure: Option<String>,
     /// When to colour
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub(crate) color: ColorWhen,
@@ -71,6 +80,14 @@ pub(crate) enum Command {
     /// Show a staged rewrite, apply it to all its files or to none, or drop it
     #[command(long_about = help::RESOLVE)]
     Resolve(Resolve),
+    /// Hand finished files over: copies and a manifest in the artifacts folder
+    DeliverArtifacts(crate::deliver_artifacts::DeliverArtifactsFlags),
+    /// Run a shell command
+    Bash(crate::bash::BashFlags),
+    /// List files by a glob, the newest first
+    Glob(crate::glob::GlobFlags),
+    /// Search the contents of files
+    Grep(crate::grep::GrepFlags),
     /// Ask whoever sits at the terminal a question, on a numbered card
     #[command(alias = "ask_user", long_about = ask::HELP)]
     AskUser(ask::AskUser),
@@ -89,6 +106,9 @@ pub(crate) enum Command {
     /// Rename a symbol in every file that uses it
     #[command(alias = "lsp_rename", long_about = crate::lsp_rename::HELP)]
     LspRename(crate::lsp_rename::LspRename),
+    /// Run a cell of Python or JavaScript in an interpreter that lives on
+    #[command(long_about = crate::eval::HELP)]
+    Eval(crate::eval::EvalCommand),
     /// List the tools: name, tier, what they do, and why others are not there
     Tools(Tools),
     /// Call a tool by its name with its arguments as JSON
@@ -100,8 +120,14 @@ pub(crate) enum Command {
     /// Search the web
     #[command(alias = "web_search")]
     WebSearch(crate::web::WebSearch),
+    /// Run a program under a debugger: breakpoints, steps, stack, variables, output
+    #[command(long_about = crate::debug::HELP)]
+    Debug(crate::debug::Debug),
     /// Make, show, replace, list and serve agent configurations
     Agent(crate::agent::Agent),
+    /// Show the effective configuration, each value with where it comes from
+    #[command(after_long_help = config::reference())]
+    Config(config::ShowConfig),
     /// Hold one run over standard input and output, JSON lines; or ask the background session
     #[command(long_about = help::SESSION)]
     Session(SessionArgs),

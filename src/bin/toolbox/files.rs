@@ -82,10 +82,17 @@ pub(crate) fn read(console: &Console, global: &Global, args: Read) -> Step {
         return console.print_json(&output.data);
     }
     let (lines, note) = parted(&output);
-    console.print(&match console.color {
-        true => numbers_painted(lines),
+    // A file must not steer the terminal; a program that reads the pipe gets it as it is.
+    let lines = match console.terminal {
+        true => escaped(lines),
         false => lines.to_owned(),
-    })?;
+    };
+    if !lines.is_empty() {
+        console.print(&match console.color {
+            true => numbers_painted(&lines),
+            false => lines,
+        })?;
+    }
     if let Some(note) = note {
         console.note(&speak::flags(note));
     }
@@ -176,6 +183,19 @@ fn parted(output: &Output) -> (&str, Option<&str>) {
     }
 }
 
+/// Shows control characters instead of sending them.
+fn escaped(lines: &str) -> String {
+    let mut shown = String::with_capacity(lines.len());
+    for c in lines.chars() {
+        match c {
+            '\n' | '\t' => shown.push(c),
+            c if c.is_control() => shown.extend(c.escape_default()),
+            c => shown.push(c),
+        }
+    }
+    shown
+}
+
 fn numbers_painted(lines: &str) -> String {
     let mut painted = String::with_capacity(lines.len() * 2);
     for line in lines.split_inclusive('\n') {
@@ -193,7 +213,7 @@ mod tests {
 
     // What a tool says is parted from the file's own lines, also where a line looks like it.
     #[test]
-    fn the_note_is_parted_from_the_lines() {
+    fn lines_and_notes_are_shown_apart_and_safely() {
         let output = |text: &str, note: Value| Output {
             text: text.to_owned(),
             data: json!({"file": "a", "note": note}),
@@ -203,6 +223,7 @@ mod tests {
         assert_eq!(parted(&noted), ("     1\tx\n", Some("more")));
         let plain = output("     1\t(a: more)\n", Value::Null);
         assert_eq!(parted(&plain), ("     1\t(a: more)\n", None));
+        assert_eq!(escaped("a\tb\u{1b}[2J\n"), "a\tb\\u{1b}[2J\n");
         assert_eq!(numbers_painted("  1\ta\tb\n"), "\x1b[32m  1\x1b[0m\ta\tb\n");
     }
 }

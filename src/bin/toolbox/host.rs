@@ -7,31 +7,40 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use serde_json::Value;
-use toolbox::ask::QuestionPort;
+use toolbox::ask::{NobodyThere, QuestionPort};
+use toolbox::child::{Processes, Watch};
+use toolbox::editing::Ledger;
 use toolbox::files::{Committer, ContentHash};
-use toolbox::limits;
 use toolbox::registry::Registry;
-use toolbox::run::{CallOptions, Run};
+use toolbox::run::{CallOptions, Policy, Run};
 use toolbox::syntax::Grammars;
 use toolbox::syntax::staging::StagingStore;
 use toolbox::tool::{Output, Tier};
 use toolbox::tools::{
-    self, AstGrep, DiagnosticsOnWrite, Edits, FileResources, LspResources, Questions, Resources,
-    SyntaxResources, WebResources, recovery_note,
+    self, AstGrep, Cards, DiagnosticsOnWrite, Edits, FileResources, FindingResources, LspResources,
+    Questions, Resources, SyntaxResources, WebResources, recovery_note,
 };
-use toolbox::web::{Allowed, Fetcher};
 use toolbox::workspace::{Workspace, enclosing_checkout};
 
 use crate::args::Global;
+use crate::bash;
 use crate::cards;
+use crate::config::{self, Config, Sources, wire};
+use crate::debug;
+use crate::deliver_artifacts;
+use crate::eval;
 use crate::lsp;
 use crate::output::{Console, Ending, Step};
+use crate::progress::Progress;
+use crate::session::RunOptions;
 
 /// Letters of a content hash that name a state folder: short, because a socket's path has little room.
 const STATE_NAME_LETTERS: usize = 32;
 
 /// The conversation of a command: that of the person at the terminal (D43).
 const CONVERSATION: &str = "terminal";
+
+const CONFIG_HINT: &str = "`toolbox config --help` lists every key of toolbox.toml";
 
 /// Everything that one command works with.
 pub(crate) struct Host {
@@ -40,12 +49,20 @@ pub(crate) struct Host {
     /// Whether `-C` named the workspace: relative paths are then looked up in it first.
     workspace_named: bool,
     resources: SyntaxResources,
+    config: Config,
+    web: WebResources,
     /// Where questions of a command appear.
     questions: Arc<dyn QuestionPort>,
     /// How long a question waits; `None` is for ever.
     pub(crate) question_timeout: Option<Duration>,
+    /// The conversation that asks them (R127).
+    conversation: String,
+    /// How long a cell may be silent, where the caller says another time than the default.
+    pub(crate) eval_budget: Option<Duration>,
     /// Whether one run serves many calls.
     in_session: bool,
+    /// Every process that the tools start; one watcher ends them all.
+    pub(crate) processes: Processes,
     /// The language servers: the tools and what watches the writes share them.
     lsp: OnceLock<LspResources>,
 }
@@ -71,6 +88,7 @@ impl Host {
             console.misuse(&format!("{err}{}", cause.unwrap_or_default()))
         })?;
         console.detail(&format!("workspace {}", workspace.root().display()));
+        let config = load_config(console, global, &current_dir, &workspace)?;
         let mut resources = SyntaxResources::new(Arc::new(Grammars::bundled()), workspace.clone());
         // One command searches once: what it parsed serves nobody after it.
         resources.cache = None;
@@ -86,8 +104,14 @@ impl Host {
             workspace_named: global.workspace.is_some(),
             resources,
             questions: cards::terminal(),
-            question_timeout: None,
+            conversation: CONVERSATION.to_owned(),
+            web: wire::web(&config.sections.web)
+                .map_err(|err| console.misuse_with_hint(&err, CONFIG_HINT))?,
+            question_timeout: config.sections.ask.timeout,
+            config,
+            eval_budget: None,
             in_session: false,
+            processes: Processes::new(Watch::Shell),
             lsp: OnceLock::new(),
         })
     }
@@ -96,6 +120,7 @@ impl Host {
     /// commands of the checkout (D43).
     pub(crate) fn for_background(mut self) -> Self {
         self.in_session = true;
+        self.questions = Arc::new(NobodyThere);
         self.resources.cache = Some(Arc::default());
         self
     }
@@ -121,6 +146,8 @@ impl Host {
     /// Serves one run that lives on: what it parsed is worth keeping, and its edits are its own (D43).
     pub(crate) fn for_session(mut self) -> Self {
         self.in_session = true;
+        // A harness may have been started from a terminal; its questions are still not asked there.
+        self.questions = Arc::new(NobodyThere);
         self.resources.cache = Some(Arc::default());
         if let Some(edits) = &mut self.resources.edits {
             edits.staging = Arc::new(StagingStore::in_memory());
@@ -128,26 +155,53 @@ impl Host {
         self
     }
 
+    /// Asks elsewhere than at the terminal.
+    pub(crate) fn asking(mut self, port: Arc<dyn QuestionPort>, options: &RunOptions) -> Self {
+        self.questions = port;
+        self.question_timeout = options.question_timeout.or(self.question_timeout);
+        if let Some(conversation) = &options.conversation {
+            self.conversation.clone_from(conversation);
+        }
+        self
+    }
+
     /// Returns the tools of this workspace.
     pub(crate) fn registry(&self) -> Registry {
-        tools::connect(&Resources {
+        self.tools().0
+    }
+
+    /// Returns the tools for a run, and what must watch the writes of that run: its memory of what it read.
+    pub(crate) fn tools(&self) -> (Registry, Arc<Ledger>) {
+        let files = self.files();
+        let ledger = Arc::clone(&files.ledger);
+        let registry = tools::connect(&Resources {
             syntax: Some(self.resources.clone()),
-            web: Some(WebResources::new(Fetcher::new(
-                Allowed::default(),
-                limits::FETCH_TIME,
-            ))),
+            web: Some(self.web.clone()),
+            finding: Some(FindingResources::new(self.workspace.clone())),
+            shell: Some(bash::resources(&self.workspace, self.processes.clone())),
+            artifacts: deliver_artifacts::resources(&self.workspace),
             questions: Some(self.questions()),
-            conversation: Some(CONVERSATION.to_owned()),
-            files: Some(self.files()),
-            lsp: Some(self.lsp().clone()),
-            ..Resources::default()
-        })
+            conversation: Some(self.conversation.clone()),
+            lsp: Some(self.lsp().clone().with_outside(files.allowed.clone())),
+            debug: Some(debug::resources(&self.workspace, self.processes.clone())),
+            files: Some(files),
+            eval: Some(eval::resources(
+                &self.workspace,
+                self.processes.clone(),
+                self.eval_budget,
+            )),
+        });
+        (registry, ledger)
     }
 
     /// Returns the language servers of this workspace; none is started.
     fn lsp(&self) -> &LspResources {
         self.lsp.get_or_init(|| {
-            let resources = lsp::resources(&self.workspace);
+            let resources = lsp::resources(
+                &self.workspace,
+                self.processes.clone(),
+                wire::lsp(&self.config.sections.lsp),
+            );
             match &self.resources.edits {
                 Some(edits) => resources.with_rename(Arc::clone(&edits.committer)),
                 None => resources,
@@ -160,7 +214,24 @@ impl Host {
         Arc::new(DiagnosticsOnWrite::new(self.lsp().supervisor.clone()))
     }
 
-    /// Where the questions and approvals of a command appear: its terminal.
+    /// Returns the configuration of this workspace; it was read once.
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// What may run without a question, and the cards that ask about the rest (D37). For a command it
+    /// decides about what it bridges to, since typing it is its own approval (D42). A tier that was named
+    /// goes before the configured one.
+    pub(crate) fn policy(&self, auto: Option<Tier>) -> Policy {
+        let cards = Cards::new(self.questions()).in_conversation(self.conversation.clone());
+        let policy = self.config.policy(&self.workspace).asking(Arc::new(cards));
+        match auto {
+            Some(tier) => policy.up_to(tier),
+            None => policy,
+        }
+    }
+
+    /// Where the questions and approvals appear: for a command its terminal.
     pub(crate) fn questions(&self) -> Questions {
         Questions::new(Arc::clone(&self.questions)).with_timeout(self.question_timeout)
     }
@@ -215,9 +286,11 @@ impl Host {
         {
             self.recover(console);
         }
-        let run = Run::builder(registry).build();
-        run.dispatch(name, args, CallOptions::new().approved_by_caller())
-            .map_err(|error| console.fail(&error))
+        let run = Run::builder(registry).approver(self.policy(None)).build();
+        let progress = Progress::of_tool(console, name);
+        let result = run.dispatch(name, args, CallOptions::new().approved_by_caller());
+        drop(progress);
+        result.map_err(|error| console.fail(&error))
     }
 
     /// Says how a pattern is read.
@@ -285,8 +358,30 @@ pub(crate) fn state_base() -> Option<PathBuf> {
     Some(base.join("toolbox"))
 }
 
+fn load_config(
+    console: &Console,
+    global: &Global,
+    current_dir: &Path,
+    workspace: &Workspace,
+) -> Step<Config> {
+    let variable = |name: &str| env::var_os(name).map(PathBuf::from);
+    let sources = Sources {
+        user: config::user_file(variable("XDG_CONFIG_HOME"), variable("HOME")),
+        named: global.config.as_ref().map(|file| current_dir.join(file)),
+        root: workspace.root().to_owned(),
+        trust: global.trust_project,
+        enclosure: global.enclosure.clone(),
+    };
+    let config = Config::load(&sources)
+        .map_err(|err| console.misuse_with_hint(&err.to_string(), CONFIG_HINT))?;
+    for line in config.ignored() {
+        console.detail(&line);
+    }
+    Ok(config)
+}
+
 /// The state folder of a workspace, by its canonical path.
-fn state_dir(root: &Path) -> Option<PathBuf> {
+pub(crate) fn state_dir(root: &Path) -> Option<PathBuf> {
     let mut name = ContentHash::of(root.as_os_str().as_encoded_bytes()).to_string();
     name.truncate(STATE_NAME_LETTERS);
     Some(state_base()?.join(name))

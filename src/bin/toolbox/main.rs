@@ -9,10 +9,17 @@ mod allocator;
 mod args;
 mod ask;
 mod background;
+mod bash;
 mod call;
 mod cards;
+mod config;
+mod debug;
+mod deliver_artifacts;
 mod edits;
+mod eval;
 mod files;
+mod glob;
+mod grep;
 mod help;
 mod host;
 mod inspect;
@@ -20,6 +27,7 @@ mod lsp;
 mod lsp_rename;
 mod output;
 mod paint;
+mod progress;
 mod search;
 mod session;
 mod shorten;
@@ -47,6 +55,12 @@ fn main() -> ExitCode {
         Command::AstGrep(args) => search::ast_grep(&console, &cli.global, args),
         Command::AstEdit(args) => edits::ast_edit(&console, &cli.global, args),
         Command::Resolve(args) => staged::resolve(&console, &cli.global, args),
+        Command::Bash(args) => bash::bash(&console, &cli.global, args),
+        Command::DeliverArtifacts(args) => {
+            deliver_artifacts::deliver_artifacts(&console, &cli.global, args)
+        }
+        Command::Glob(args) => glob::glob(&console, &cli.global, args),
+        Command::Grep(args) => grep::grep(&console, &cli.global, args),
         Command::AskUser(args) => ask::ask_user(&console, &cli.global, args),
         Command::Read(args) => files::read(&console, &cli.global, args),
         Command::Write(args) => files::write(&console, &cli.global, args),
@@ -54,11 +68,14 @@ fn main() -> ExitCode {
         Command::ApplyPatch(args) => files::apply_patch(&console, &cli.global, args),
         Command::Lsp(args) => lsp::lsp(&console, &cli.global, args),
         Command::LspRename(args) => lsp_rename::lsp_rename(&console, &cli.global, args),
+        Command::Eval(args) => eval::eval(&console, &cli.global, args),
         Command::Tools(args) => inspect::tools(&console, &cli.global, args),
         Command::Call(args) => call::call(&console, &cli.global, args),
         Command::WebFetch(args) => web::fetch(&console, &cli.global, args),
         Command::WebSearch(args) => web::search(&console, &cli.global, args),
+        Command::Debug(args) => debug::debug(&console, &cli.global, args),
         Command::Agent(args) => agent::agent(&console, &cli.global, args),
+        Command::Config(args) => config::config(&console, &cli.global, args),
         Command::Session(args) => session::session(&console, &cli.global, args),
         Command::BackgroundSession(args) => background::serve(&console, &cli.global, args),
         Command::Completions { shell } => inspect::completions(&console, shell),

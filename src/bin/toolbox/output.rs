@@ -22,6 +22,8 @@ pub(crate) enum Ending {
     Usage,
     /// The tool failed.
     Failed,
+    /// A command that was run ended so.
+    Status(u8),
 }
 
 /// A step of a command; an error ends the command.
@@ -38,7 +40,9 @@ pub(crate) struct Console {
     /// Whether a person reads the answer.
     pub(crate) terminal: bool,
     color_errors: bool,
-    quiet: bool,
+    pub(crate) quiet: bool,
+    /// Whether the terminal knows no control sequences.
+    pub(crate) dumb: bool,
 }
 
 impl Ending {
@@ -48,14 +52,15 @@ impl Ending {
             Self::Nothing => 1,
             Self::Usage => 2,
             Self::Failed => 3,
+            Self::Status(status) => status,
         })
     }
 }
 
 impl Console {
     pub(crate) fn new(global: &Global) -> Self {
-        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
-            || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let plain = dumb || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let color = |terminal: bool| match global.color {
             ColorWhen::Always => true,
             ColorWhen::Never => false,
@@ -69,6 +74,7 @@ impl Console {
             color: color(io::stdout().is_terminal()),
             color_errors: color(io::stderr().is_terminal()),
             quiet: global.quiet,
+            dumb,
         }
     }
 
@@ -83,6 +89,12 @@ impl Console {
             }
         });
         written(res.and_then(|()| out.flush()))
+    }
+
+    /// Writes a text to standard output as it is.
+    pub(crate) fn print_bytes(&self, text: &str) -> Step {
+        let mut out = io::stdout().lock();
+        written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
     }
 
     /// Writes a JSON value to standard output.

@@ -24,7 +24,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 use toolbox::limits;
-use toolbox::run::{AutoApprove, Run};
+use toolbox::run::Run;
 use toolbox::tool::Tier;
 
 use crate::args::{Global, Surface};
@@ -87,13 +87,7 @@ pub(crate) struct RunOptions {
 impl RunOptions {
     /// Names the first flag whose part of the toolbox is not wired.
     fn unwired(&self) -> Option<&'static str> {
-        [
-            (self.eval_budget.is_some(), "--eval-budget"),
-            (self.vibe, "--vibe"),
-            (self.agent.is_some(), "--agent"),
-        ]
-        .into_iter()
-        .find_map(|(given, flag)| given.then_some(flag))
+        self.vibe.then_some("--vibe")
     }
 }
 
@@ -132,13 +126,14 @@ fn over_stdio(console: &Console, global: &Global, options: &RunOptions) -> Step 
             "leave it out",
         ));
     }
-    let host = Host::open(console, global)?.for_session();
+    let mut host = Host::open(console, global)?.for_session();
+    host.eval_budget = options.eval_budget;
     let (ends, end) = bounded(1);
     if let Err(err) = end_on_signals(ends.clone()) {
         return Err(failed(console, &format!("cannot listen to signals: {err}")));
     }
     host.recover(console);
-    let session = start(&host, options);
+    let session = start(console, host, options)?;
     let broken = ends.clone();
     let (out, writer) = Outbox::start("session", io::stdout(), move || {
         let _ = broken.try_send(End::Output);
@@ -174,17 +169,22 @@ fn over_stdio(console: &Console, global: &Global, options: &RunOptions) -> Step 
 }
 
 /// Starts a run of this kind.
-pub(crate) fn start(host: &Host, options: &RunOptions) -> Arc<Session> {
+pub(crate) fn start(console: &Console, host: Host, options: &RunOptions) -> Step<Arc<Session>> {
     let callers = Callers::default();
-    let mut registry = host.registry();
+    let host = host.asking(Arc::new(callers.clone()), options);
+    let (mut registry, ledger) = host.tools();
+    if let Some(agent) = &options.agent {
+        // The filter stays in force for what a harness registers later (D32).
+        registry = crate::agent::toolset(console, agent)?.apply(registry);
+    }
     if options.surface == Surface::Plan {
         registry = registry.limit(Tier::Read);
     }
-    let approver = AutoApprove::up_to(options.approve.unwrap_or(Tier::Read));
+    let policy = host.policy(options.approve);
     let run = Run::builder(registry)
-        .approver(approver)
+        .observer(ledger)
         .after_write(host.diagnostics_on_write());
-    Session::start(run, callers)
+    Ok(Session::start(run, policy, callers))
 }
 
 /// Ends this process by the signal that it got: whoever waits for it sees the truth.

@@ -84,6 +84,12 @@ pub fn seek(lines: &[&str], wanted: &[&str], start: usize, place: Place) -> Opti
     })
 }
 
+/// A line with every run of spaces made one space, and typographic characters made plain.
+pub fn squeezed(line: &str) -> String {
+    let plain: String = plain(line).collect();
+    plain.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// The characters of a line without the spaces at its ends, typographic ones made plain.
 fn plain(line: &str) -> impl Iterator<Item = char> {
     line.trim().chars().map(|c| match c {

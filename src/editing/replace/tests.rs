@@ -42,6 +42,8 @@ fn an_ambiguous_text_is_refused_with_its_lines() {
         "in 11 places: lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 1 more",
     );
     fails("\r\n\r\n", "\n", "x", "in 2 places");
+    fails(&"f\n".repeat(999), "f", "h", "in 999 places");
+    fails(&"f\n".repeat(1_001), "f", "h", "in at least 1000 places");
 }
 
 // R145: nothing found, nothing to change.
@@ -123,4 +125,12 @@ fn near_misses_are_named() {
         "y",
         "it begins at line 1, but line 2 is \"second\"",
     );
+    fails(
+        "let a  = \u{201C}x\u{201D};\n",
+        "a = \"x\"",
+        "y",
+        "line 1 differs only in spaces, quotes or dashes",
+    );
+    fails("a\nb", "b\n", "y", "line 2 has it without the line breaks");
+    fails("a\nb", "A", "y", "not in the file");
 }

@@ -112,6 +112,18 @@ fn a_question_times_out_at_the_terminal() {
     );
 }
 
+// D26: how long a question waits is the host's setting.
+#[test]
+fn the_configuration_says_how_long_a_question_waits() {
+    let desk = Desk::new();
+    let folder = desk.0.path().join(".config/toolbox");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::write(folder.join("toolbox.toml"), "ask.timeout_s = 0.05\n").expect("a file");
+    let mut terminal = desk.at_terminal(&TWO);
+    terminal.sees("(nobody answered in time)\n");
+    assert_eq!(terminal.ends().0, Some(3));
+}
+
 // What was typed before the card was there does not answer it.
 #[test]
 fn what_was_typed_ahead_answers_nothing() {

@@ -263,6 +263,28 @@ fn a_path_rule_looks_at_where_a_path_leads() {
     check(&policy, "Write", json!({}), Decision::Ask);
 }
 
+// An argument that goes by two names is seen under both.
+#[test]
+fn every_name_of_an_argument_is_looked_at() {
+    let (_temp, workspace) = workspace();
+    let target = || Target {
+        pointers: vec!["/path".to_owned(), "/file_path".to_owned()],
+        kind: SubjectKind::Path,
+    };
+    let rule =
+        |pattern, decision| Rule::path("Write", target(), pattern, decision).expect("a glob");
+    let policy = Policy::new(Tier::Read)
+        .workspace(workspace)
+        .rule(rule("docs/**", Decision::Allow))
+        .rule(rule("src/**", Decision::Deny));
+    for name in ["path", "file_path"] {
+        check(&policy, "Write", json!({name: "docs/a"}), Decision::Allow);
+        check(&policy, "Write", json!({name: "src/a"}), Decision::Deny);
+    }
+    let both = json!({"path": "docs/a", "file_path": "b"});
+    check(&policy, "Write", both, Decision::Ask);
+}
+
 #[test]
 fn a_path_rule_without_a_workspace_allows_nothing() {
     let policy = Policy::new(Tier::Read).rule(path("**", Decision::Allow));

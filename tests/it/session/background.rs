@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 
 use super::driver::{Checkout, Driven, LONG};
 
-const SEARCH: &str = r#"{"pattern":"f($A)","language":"javascript"}"#;
+pub(crate) const SEARCH: &str = r#"{"pattern":"f($A)","language":"javascript"}"#;
 
 /// A checkout whose background session ends with it.
-struct Background(Checkout);
+pub(crate) struct Background(pub(crate) Checkout);
 
 impl Background {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(Checkout::new(&[("a.js", "f(1);\n")]))
     }
 
@@ -25,7 +25,7 @@ impl Background {
         self.0.toolbox(args).output().expect("it runs")
     }
 
-    fn search(&self) -> Output {
+    pub(crate) fn search(&self) -> Output {
         self.run(&["call", "ast_grep", SEARCH, "--background", "--json"])
     }
 
@@ -38,7 +38,7 @@ impl Background {
         }
     }
 
-    fn pid(&self) -> Pid {
+    pub(crate) fn pid(&self) -> Pid {
         let status = self.status().expect("it runs");
         let pid = status["pid"].as_i64().expect("a number");
         Pid::from_raw(i32::try_from(pid).expect("a pid")).expect("a pid")
@@ -52,7 +52,7 @@ impl Background {
     }
 
     /// A raw client.
-    fn connect(&self) -> Client {
+    pub(crate) fn connect(&self) -> Client {
         let path = self.folder().join("socket");
         Client::new(UnixStream::connect(path).expect("it serves"))
     }
@@ -64,7 +64,7 @@ impl Drop for Background {
     }
 }
 
-struct Client(Driven);
+pub(crate) struct Client(pub(crate) Driven);
 
 impl Client {
     fn new(stream: UnixStream) -> Self {

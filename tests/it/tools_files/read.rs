@@ -235,7 +235,7 @@ fn a_missing_file_gets_suggestions() {
     ] {
         assert_eq!(hints(path), format!("did you mean {near}?"), "{path}");
     }
-    assert!(hints("nothing/like/it.zig").contains("nothing is at"));
+    assert!(hints("nothing/like/it.zig").contains("nothing has a name like it"));
 }
 
 // R143: a folder is answered with what it holds.

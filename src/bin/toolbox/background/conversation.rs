@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::Arc;
 use std::time::Instant;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
@@ -9,12 +10,14 @@ use serde_json::{Value, json};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
+use toolbox::ask::{Card, CardCall, Choice, QuestionPort, Reply};
 use toolbox::cancel::Cancel;
 use toolbox::limits;
 use toolbox::tool::{ErrorKind, Output, ToolError};
 
 use crate::background::client::{Link, next_value};
-use crate::output::Console;
+use crate::cards;
+use crate::progress::Progress;
 use crate::session::request;
 
 /// What happens while a call is under way.
@@ -26,12 +29,12 @@ enum Event {
     /// The person at the terminal wants an end.
     Interrupt(i32),
     /// A question was decided here.
-    Answer(Value),
+    Answer(String, Reply),
 }
 
 /// Makes the call and waits for its answer.
 pub(crate) fn call(
-    console: &Console,
+    progress: Progress,
     link: Link,
     request: &Value,
     name: &str,
@@ -63,25 +66,28 @@ pub(crate) fn call(
         })
         .map_err(broken)?;
     Conversation {
-        console,
         name,
         output: link.output,
         sender,
+        port: cards::terminal(),
         questions: BTreeMap::new(),
         deadline: None,
+        progress,
     }
     .run(&events)
 }
 
 struct Conversation<'a> {
-    console: &'a Console,
     name: &'a str,
     output: std::os::unix::net::UnixStream,
     sender: Sender<Event>,
+    /// Where questions are shown: the terminal of this command.
+    port: Arc<dyn QuestionPort>,
     /// Questions that are shown, and the tokens that withdraw them.
     questions: BTreeMap<String, Cancel>,
     /// Set by an interrupt: how long the answer may still take.
     deadline: Option<Instant>,
+    progress: Progress,
 }
 
 impl Conversation<'_> {
@@ -121,7 +127,7 @@ impl Conversation<'_> {
                     self.deadline = Some(Instant::now() + limits::BACKGROUND_CANCEL);
                     self.send(&json!({ "cancel": 1 }));
                 }
-                Ok(Event::Answer(answer)) => self.send(&answer),
+                Ok(Event::Answer(question, reply)) => self.decided(&question, reply),
                 Err(_) => return Err(ToolError::cancelled()),
             }
         }
@@ -150,13 +156,47 @@ impl Conversation<'_> {
     }
 
     fn ask(&mut self, line: &Value) {
-        let Some(question) = line["question"].as_str() else {
+        let Some(question) = line["question"].as_str().map(str::to_owned) else {
             return;
         };
-        let answer = json!({ "answer": question, "unattended": true });
-        let _ = self.sender.send(Event::Answer(answer));
-        self.console
-            .detail("a question came up, and nobody is there to ask");
+        // The card has the screen until it is answered.
+        self.progress.pause();
+        let cancel = Cancel::new();
+        self.questions.insert(question.clone(), cancel.clone());
+        let (port, card, sender) = (
+            Arc::clone(&self.port),
+            card(&line["card"]),
+            self.sender.clone(),
+        );
+        let asked = question.clone();
+        let shown = std::thread::Builder::new()
+            .name("card".to_owned())
+            .spawn(move || {
+                let reply = port.ask(&card, &cancel);
+                let _ = sender.send(Event::Answer(asked, reply));
+            });
+        if shown.is_err() {
+            let _ = self.sender.send(Event::Answer(question, Reply::Unattended));
+        }
+    }
+
+    fn decided(&mut self, question: &str, reply: Reply) {
+        // One that was withdrawn needs no answer.
+        if self.questions.remove(question).is_some() {
+            let mut answer = match reply {
+                Reply::Answered { choices, text } => json!({ "choices": choices, "text": text }),
+                Reply::Skipped => json!({ "skip": true }),
+                Reply::Decided { approved } => json!({ "approve": approved }),
+                // The session keeps the time; a card here has none.
+                Reply::TimedOut | Reply::Unattended => json!({ "unattended": true }),
+                Reply::Cancelled => json!({ "cancelled": true }),
+            };
+            answer["answer"] = Value::from(question);
+            self.send(&answer);
+        }
+        if self.questions.is_empty() {
+            self.progress.resume();
+        }
     }
 
     fn send(&mut self, line: &Value) {
@@ -178,6 +218,39 @@ fn interrupts(sender: Sender<Event>) -> io::Result<()> {
             }
         })?;
     Ok(())
+}
+
+/// Reads a card as an event carries it.
+fn card(value: &Value) -> Card {
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let choice = |value: &Value| Choice {
+        label: text(&value["label"]).unwrap_or_default(),
+        description: text(&value["description"]),
+    };
+    let call = &value["call"];
+    let card = match call.is_object() {
+        true => Card::approval(CardCall {
+            tool: text(&call["tool"]).unwrap_or_default(),
+            tier: text(&call["tier"]).unwrap_or_default(),
+            args: call["args"].clone(),
+            outer: call["outer"]
+                .as_array()
+                .map(|outer| outer.iter().filter_map(text).collect())
+                .unwrap_or_default(),
+        }),
+        false => Card::question(""),
+    };
+    Card {
+        question: text(&value["question"]).unwrap_or_default(),
+        context: text(&value["context"]),
+        options: value["options"]
+            .as_array()
+            .map(|options| options.iter().map(choice).collect())
+            .unwrap_or_default(),
+        allow_free_text: value["allow_free_text"] == true,
+        multi_select: value["multi_select"] == true,
+        ..card
+    }
 }
 
 /// Reads the answer to a call.

@@ -14,7 +14,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use toolbox::cancel::Cancel;
 use toolbox::limits;
-use toolbox::run::{CallOptions, Run, RunBuilder, RunHandle};
+use toolbox::run::{CallOptions, Policy, Run, RunBuilder, RunHandle};
 use toolbox::tool::{ErrorKind, Output, ToolError};
 
 use crate::session::callers::{Caller, Callers};
@@ -32,6 +32,8 @@ pub(crate) struct Session {
     run: RwLock<Option<Run>>,
     pool: Pool,
     callers: Callers,
+    /// Decides about calls; a call may bring a tier of its own.
+    policy: Policy,
 }
 
 /// What the other end of a connection is.
@@ -78,9 +80,10 @@ struct UnderWay {
 
 impl Session {
     /// Starts the run; what happens within calls is told to the clients that made them.
-    pub(crate) fn start(run: RunBuilder, callers: Callers) -> Arc<Self> {
+    pub(crate) fn start(run: RunBuilder, policy: Policy, callers: Callers) -> Arc<Self> {
         let told = callers.clone();
         let run = run
+            .approver(policy.clone())
             .on_start(move |chain, cancel| told.began(chain, cancel))
             .build();
         Arc::new(Self {
@@ -88,6 +91,7 @@ impl Session {
             run: RwLock::new(Some(run)),
             pool: Pool::new(limits::SESSION_THREADS, limits::SESSION_QUEUE),
             callers,
+            policy,
         })
     }
 
@@ -299,6 +303,10 @@ impl Connection {
         let mut options = CallOptions::new().with_cancel(under_way.cancel.clone());
         if call.approved {
             options = options.approved_by_caller();
+        }
+        if let Some(tier) = call.approve {
+            let policy = self.0.session.policy.clone();
+            options = options.with_approver(Arc::new(policy.up_to(tier)));
         }
         let result = self
             .0

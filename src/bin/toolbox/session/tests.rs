@@ -6,7 +6,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use toolbox::registry::Registry;
-use toolbox::run::Run;
+use toolbox::run::{Policy, Run};
 use toolbox::tool::{Output, Tier, ToolSpec};
 
 use super::callers::Callers;
@@ -43,7 +43,11 @@ impl Peer {
             })
             .build()
             .expect("one tool");
-        let session = Session::start(Run::builder(registry), Callers::default());
+        let session = Session::start(
+            Run::builder(registry),
+            Policy::new(Tier::Read),
+            Callers::default(),
+        );
         let (reader, output) = std::io::pipe().expect("a pipe");
         let (out, writer) = Outbox::start("test", output, || ()).expect("a thread");
         let questions = Questions::unattended(out.clone());

@@ -1,0 +1,121 @@
+//! `toolbox bash`.
+
+use std::env;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+use toolbox::child::Processes;
+use toolbox::shell::ShellOptions;
+use toolbox::tools::ShellResources;
+use toolbox::workspace::Workspace;
+
+use crate::args::Global;
+use crate::background;
+use crate::host::{Host, state_dir};
+use crate::output::{Console, Ending, Step};
+
+/// The status of a command whose time was over, as timeout(1) has it.
+const TIMED_OUT: u8 = 124;
+
+/// The flags of `toolbox bash`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+The exit code is that of COMMAND (124 when its time was over, 128 and the number for a signal), so that
+`toolbox bash 'make test' && ...` does what it says; where COMMAND did not run at all it is 3.
+
+Examples:
+  toolbox bash 'cargo test 2>&1 | tail'
+  toolbox bash --timeout 600 'make all'
+  toolbox bash --run-in-background 'npm start'
+  toolbox bash --background-id bash_1")]
+pub(crate) struct BashFlags {
+    /// The command; it reads no input
+    #[arg(required_unless_present = "background_id", allow_hyphen_values = true)]
+    command: Option<String>,
+    /// End the command after this many seconds [default: 120; at most 600]
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<u64>,
+    /// Leave the command running in the background session of this checkout, and name it
+    #[arg(long, conflicts_with = "timeout")]
+    run_in_background: bool,
+    /// Ask for what a command in the background wrote since the last time
+    #[arg(
+        long,
+        value_name = "ID",
+        conflicts_with_all = ["command", "timeout", "run_in_background"]
+    )]
+    background_id: Option<String>,
+    /// What to do with the command in the background
+    #[arg(long, value_enum, default_value_t, requires = "background_id")]
+    action: ActionFlag,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum ActionFlag {
+    /// Tell what it wrote
+    #[default]
+    Output,
+    /// End it with all its processes
+    Kill,
+}
+
+/// The shell of this machine: bash, or what every system has; commands get this process's environment.
+pub(crate) fn resources(workspace: &Workspace, processes: Processes) -> ShellResources {
+    let shell = which::which("bash").unwrap_or_else(|_| PathBuf::from("/bin/sh"));
+    let mut options = ShellOptions::new(shell, env::vars_os().collect());
+    options.output_dir = state_dir(workspace.root()).map(|folder| folder.join("output"));
+    ShellResources {
+        processes,
+        workspace: workspace.clone(),
+        options,
+    }
+}
+
+/// Runs a command, and ends as it did.
+pub(crate) fn bash(console: &Console, global: &Global, flags: BashFlags) -> Step {
+    let output = if let Some(id) = flags.background_id {
+        let action = match flags.action {
+            ActionFlag::Output => "output",
+            ActionFlag::Kill => "kill",
+        };
+        let call = json!({"background_id": id, "action": action});
+        background::call(console, global, "Bash", call)?
+    } else {
+        let mut call = json!({"command": flags.command});
+        if let Some(timeout) = flags.timeout {
+            call["timeout"] = json!(timeout);
+        }
+        if flags.run_in_background {
+            call["run_in_background"] = json!(true);
+            background::call(console, global, "Bash", call)?
+        } else {
+            Host::open(console, global)?.dispatch(console, "Bash", call)?
+        }
+    };
+    let data = &output.data;
+    if console.json {
+        console.print_json(data)?;
+    } else {
+        // The output is what a pipe wants; what is said about it goes beside it.
+        console.print_bytes(data["output"].as_str().unwrap_or_default())?;
+        for note in data["notes"].as_array().into_iter().flatten() {
+            console.note(note.as_str().unwrap_or_default());
+        }
+        if let (Some(id), true) = (data["background_id"].as_str(), data["running"] == true) {
+            console.note(&format!("runs in the background as {id}"));
+        }
+    }
+    match status(data) {
+        0 => Ok(()),
+        status => Err(Ending::Status(status)),
+    }
+}
+
+fn status(data: &Value) -> u8 {
+    if data["timed_out"] == true {
+        return TIMED_OUT;
+    }
+    let code = data["exit_code"].as_i64().unwrap_or(0);
+    u8::try_from(code).unwrap_or(u8::MAX)
+}

@@ -1,0 +1,150 @@
+//! From sections of the configuration to the options of engines. Only here do both meet.
+
+use toolbox::limits;
+use toolbox::lsp::Options;
+use toolbox::lsp::servers::{RootRule, ServerRow, built_in};
+use toolbox::tools::WebResources;
+use toolbox::web::{Allowed, Fetcher, Searxng};
+
+use super::model::{Lsp, Server, Web};
+
+/// Makes the options of the language servers.
+pub(crate) fn lsp(section: &Lsp) -> Options {
+    let mut options = Options::default();
+    options.disabled.clone_from(&section.disabled);
+    if let Some(idle) = section.idle {
+        options.idle = idle;
+    }
+    if let Some(max_servers) = section.max_servers {
+        options.max_servers = max_servers;
+    }
+    let known = built_in();
+    for (id, server) in &section.server {
+        if server.disabled == Some(true) {
+            options.disabled.push(id.clone());
+            continue;
+        }
+        let built_in = known.iter().find(|row| row.id == *id).cloned();
+        // A new server needs a program; `toolbox config` shows what is set, and `lsp status` what runs.
+        let row = match (built_in, &server.command) {
+            (Some(row), _) => row,
+            (None, Some(command)) => ServerRow::new(id, vec![command.clone()]),
+            (None, None) => continue,
+        };
+        options.rows.push(changed(row, server, &known));
+    }
+    options
+}
+
+/// Makes the connection to the web; the error says which key is wrong.
+pub(crate) fn web(section: &Web) -> Result<WebResources, String> {
+    let allowed = Allowed::new(&section.allow_private)
+        .map_err(|err| format!("`web.allow_private` is wrong: {err}"))?;
+    let web = WebResources::new(Fetcher::new(allowed, limits::FETCH_TIME));
+    let Some(address) = &section.search.searxng else {
+        return Ok(web);
+    };
+    let searxng = Searxng::new(address, limits::FETCH_TIME)
+        .map_err(|err| format!("`web.search.searxng` is wrong: {err}"))?;
+    Ok(web.with_search(searxng))
+}
+
+fn changed(mut row: ServerRow, server: &Server, known: &[ServerRow]) -> ServerRow {
+    match (&server.command, &server.args) {
+        (Some(command), args) => {
+            let own = row.commands.first().and_then(|words| words.get(1..));
+            let args = args
+                .clone()
+                .unwrap_or_else(|| own.unwrap_or_default().to_vec());
+            row.commands = vec![std::iter::once(command.clone()).chain(args).collect()];
+        }
+        (None, Some(args)) => {
+            for words in &mut row.commands {
+                words.truncate(1);
+                words.extend(args.iter().cloned());
+            }
+        }
+        (None, None) => {}
+    }
+    if let Some(languages) = &server.languages {
+        row.files = languages
+            .iter()
+            .map(|language| language.trim_start_matches('.'))
+            .map(|ending| (format!(".{ending}"), language_id(ending, known)))
+            .collect();
+    }
+    if let Some(markers) = &server.root_markers {
+        row.root = RootRule::Markers(vec![markers.clone()]);
+    }
+    if let Some(init_options) = &server.init_options {
+        row.init_options.clone_from(init_options);
+    }
+    if let Some(settings) = &server.settings {
+        row.settings.clone_from(settings);
+    }
+    row.env.extend(
+        server
+            .env
+            .iter()
+            .map(|(name, value)| (name.clone(), value.clone())),
+    );
+    row
+}
+
+/// The language id that the protocol wants for files with an ending: as a built-in row has it, else the
+/// ending itself.
+fn language_id(ending: &str, known: &[ServerRow]) -> String {
+    let name = format!("file.{ending}");
+    known
+        .iter()
+        .find_map(|row| row.language_of(&name))
+        .unwrap_or(ending)
+        .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn section(text: &str) -> Lsp {
+        toml::from_str(text).expect("a section")
+    }
+
+    #[test]
+    fn a_server_of_the_file_changes_a_built_in_row_or_is_a_new_one() {
+        let options = lsp(&section(
+            "disabled = ['gopls']\nidle_s = 5\nmax_servers = 2\n\
+             [server.rust-analyzer]\ncommand = '/opt/ra'\nenv = { A = 'b' }\n\
+             [server.mine]\ncommand = 'mine'\nargs = ['--stdio']\nlanguages = ['.rs', 'mine']\n\
+             root_markers = ['mine.toml']\n[server.clangd]\ndisabled = true\n[server.nothing]\nargs = []\n",
+        ));
+        assert_eq!(options.disabled, ["gopls", "clangd"]);
+        assert_eq!(options.max_servers, 2);
+        assert_eq!(options.idle.as_secs(), 5);
+        let [mine, rust_analyzer] = &options.rows[..] else {
+            panic!("{:?}", options.rows)
+        };
+        assert_eq!(mine.commands, [["mine", "--stdio"]]);
+        assert_eq!(mine.language_of("a.rs"), Some("rust"));
+        assert_eq!(mine.language_of("a.mine"), Some("mine"));
+        assert_eq!(mine.markers(), ["mine.toml"]);
+        assert_eq!(rust_analyzer.commands[0][0], "/opt/ra");
+        assert_eq!(rust_analyzer.root, RootRule::Cargo, "the rest is as it was");
+        assert!(
+            rust_analyzer
+                .env
+                .contains(&("A".to_owned(), "b".to_owned()))
+        );
+    }
+
+    #[test]
+    fn the_web_section_is_checked() {
+        let section = |text: &str| -> Web { toml::from_str(text).expect("a section") };
+        assert!(web(&section("")).is_ok_and(|web| web.search.is_none()));
+        let full =
+            section("allow_private = ['localhost', '10.0.0.0/8']\nsearch.searxng = 'http://x'");
+        assert!(web(&full).is_ok_and(|web| web.search.is_some()));
+        let error = web(&section("allow_private = ['a b']")).err();
+        assert!(error.is_some_and(|error| error.starts_with("`web.allow_private` is wrong")));
+    }
+}

@@ -1,0 +1,48 @@
+//! `toolbox deliver-artifacts`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::json;
+use toolbox::tools::ArtifactsResources;
+use toolbox::workspace::Workspace;
+
+use crate::args::Global;
+use crate::host::{Host, state_dir};
+use crate::output::{Console, Step};
+
+/// The flags of `toolbox deliver-artifacts`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+The folder holds manifest.json and, below files/, the copies under their paths in the workspace.
+
+Example:
+  toolbox deliver-artifacts report.pdf plots/a.png")]
+pub(crate) struct DeliverArtifactsFlags {
+    /// The files to deliver
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+}
+
+/// The artifacts folder of this checkout; none when there is no home to put it in.
+pub(crate) fn resources(workspace: &Workspace) -> Option<ArtifactsResources> {
+    let state_dir = state_dir(workspace.root())?;
+    let folder = state_dir.join("artifacts");
+    let journal = state_dir.join("artifacts-journal");
+    Some(ArtifactsResources::new(workspace.clone(), folder, journal))
+}
+
+/// Delivers files.
+pub(crate) fn deliver_artifacts(
+    console: &Console,
+    global: &Global,
+    flags: DeliverArtifactsFlags,
+) -> Step {
+    let host = Host::open(console, global)?;
+    let call = json!({"paths": host.paths(console, &flags.paths)?});
+    let output = host.dispatch(console, "DeliverArtifacts", call)?;
+    match console.json {
+        true => console.print_json(&output.data),
+        false => console.print(&output.text),
+    }
+}

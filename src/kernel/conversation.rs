@@ -1,0 +1,599 @@
+//! One cell from its first frame to its end: the only loop on the host.
+//!
+//! Execute; read output, displays and bridged calls as they come; end when the interpreter says so or is
+//! gone. Before a frame is looked at, the raw output that was written before it is taken, which keeps
+//! output and displays in order. While a bridged call is out the clock of inactivity stands still (R112).
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::Scope;
+use std::time::{Duration, Instant};
+
+use base64::Engine;
+use serde_json::Value;
+
+use crate::cancel::Cancel;
+use crate::child::Exit;
+use crate::kernel::process::{Kernel, Late, Wake, decode};
+use crate::kernel::protocol::{
+    Done, DoneStatus, FromKernel, Return, ReturnImage, ReturnValue, ToKernel,
+};
+use crate::kernel::report::is_generic;
+use crate::kernel::script::Script;
+use crate::kernel::transcript::{Transcript, cap};
+use crate::kernel::{
+    CallFailure, CallReply, Cell, CellError, CellHost, CellReport, CellStatus, Display,
+    KernelError, KernelOptions, Language, StopReason,
+};
+use crate::limits;
+
+/// What a cell talks through.
+pub(crate) struct Conversation<'a> {
+    kernel: Kernel,
+    options: &'a KernelOptions,
+    host: &'a dyn CellHost,
+    cancel: &'a Cancel,
+    cell: u64,
+    transcript: Transcript,
+    displays: Vec<(u64, Display)>,
+    dropped: usize,
+    result: Option<BTreeMap<String, String>>,
+    calls: Calls,
+    budget: Option<Duration>,
+    /// The last sign of life.
+    last: Instant,
+    stopping: Option<Stopping>,
+}
+
+/// The cell was asked to stop.
+#[derive(Clone, Copy)]
+struct Stopping {
+    reason: StopReason,
+    since: Instant,
+    killed: bool,
+}
+
+/// How a cell ended.
+enum End {
+    Done(Done),
+    Died(Option<Exit>),
+}
+
+/// Bridged calls that are under way.
+struct Calls {
+    tokens: BTreeMap<u64, Cancel>,
+    waiting: VecDeque<(u64, String, Value)>,
+    n_running: usize,
+    results: Receiver<(u64, Result<CallReply, CallFailure>)>,
+    sender: Sender<(u64, Result<CallReply, CallFailure>)>,
+}
+
+impl<'a> Conversation<'a> {
+    pub(crate) fn new(
+        kernel: Kernel,
+        options: &'a KernelOptions,
+        host: &'a dyn CellHost,
+        cancel: &'a Cancel,
+    ) -> Self {
+        let (sender, results) = channel();
+        Self {
+            kernel,
+            options,
+            host,
+            cancel,
+            cell: 0,
+            transcript: Transcript::new(options.spill.as_deref()),
+            displays: Vec::new(),
+            dropped: 0,
+            result: None,
+            calls: Calls {
+                tokens: BTreeMap::new(),
+                waiting: VecDeque::new(),
+                n_running: 0,
+                results,
+                sender,
+            },
+            budget: options.budget,
+            last: Instant::now(),
+            stopping: None,
+        }
+    }
+
+    /// Runs the cell; the kernel comes back when it lives.
+    pub(crate) fn run(
+        mut self,
+        cell: &Cell<'_>,
+    ) -> Result<(CellReport, Option<Kernel>), KernelError> {
+        let raw = Arc::clone(&self.kernel.raw);
+        let wake = self.kernel.wake.clone();
+        let waker = self.cancel.on_cancel(move || wake.wake());
+        let mut late = raw.lock();
+        let end = std::thread::scope(|scope| {
+            let end = self.talk(cell, &mut late, scope);
+            // Whatever is still out belongs to nobody now; the scope waits until it has stopped.
+            self.calls.tokens.values().for_each(Cancel::cancel);
+            end
+        });
+        drop(late);
+        drop(waker);
+        let end = end?;
+        Ok(self.finish(end))
+    }
+
+    fn talk<'scope>(
+        &mut self,
+        cell: &Cell<'_>,
+        late: &mut Late,
+        scope: &'scope Scope<'scope, '_>,
+    ) -> io::Result<End>
+    where
+        'a: 'scope,
+    {
+        self.take_late(late);
+        self.budget = cell.budget.unwrap_or(self.budget);
+        self.kernel.n_cells += 1;
+        self.cell = self.kernel.n_cells;
+        let script = match cell.language {
+            Language::Python => None,
+            Language::JavaScript => Some(Script::of(cell.code)),
+        };
+        let line = ToKernel::Exec {
+            id: self.cell,
+            n: self.cell,
+            code: script.as_ref().map_or(cell.code, |script| &script.code),
+            source: script.as_ref().map(|_| cell.code),
+            echo: script.as_ref().map(|script| script.echo),
+        }
+        .to_line();
+        self.kernel.send(&line);
+        self.last = Instant::now();
+        loop {
+            if self.cancel.is_cancelled() && self.stopping.is_none() {
+                self.stop(StopReason::Cancel);
+            }
+            self.answer_calls(scope);
+            let timeout = self.patience();
+            let seen = self.kernel.wait(timeout)?;
+            let mut frames = match seen.frames {
+                true => self.kernel.read_frames(),
+                false => Vec::new(),
+            };
+            if seen.raw || seen.ended || !frames.is_empty() {
+                self.drain();
+            }
+            if seen.ended {
+                // What it had sent before it ended still counts.
+                loop {
+                    let more = self.kernel.read_frames();
+                    if more.is_empty() {
+                        break;
+                    }
+                    frames.extend(more);
+                }
+                self.drain();
+            }
+            for frame in frames {
+                if let Some(end) = self.handle(frame, scope) {
+                    self.abandon_calls();
+                    return Ok(end);
+                }
+            }
+            if seen.ended {
+                return Ok(End::Died(self.kernel.await_exit()));
+            }
+        }
+    }
+
+    /// Takes what was printed since the last cell, and says that it is of then.
+    fn take_late(&mut self, late: &mut Late) {
+        let raw = Arc::clone(&self.kernel.raw);
+        raw.drain(&mut vec![0; 1 << 16], &mut |bytes| late.push(bytes));
+        if self.kernel.is_relayed() {
+            loop {
+                let frames = self.kernel.read_frames();
+                if frames.is_empty() {
+                    break;
+                }
+                for frame in frames {
+                    if let FromKernel::Raw { data } = frame {
+                        late.push(&decode(&data));
+                    }
+                }
+            }
+        }
+        if late.bytes.is_empty() {
+            return;
+        }
+        let label = match self.kernel.n_cells {
+            0 => "[printed while the interpreter started]\n",
+            _ => "[printed after the previous cell had ended]\n",
+        };
+        self.transcript.push(label.as_bytes());
+        self.transcript.push(&late.bytes);
+        if late.bytes.last() != Some(&b'\n') {
+            self.transcript.push(b"\n");
+        }
+        self.transcript.push(b"[this cell]\n");
+        *late = Late::default();
+    }
+
+    /// Returns how long to wait for the next event; interrupts or kills when the time for it has come.
+    fn patience(&mut self) -> Option<Duration> {
+        let now = Instant::now();
+        if let Some(stopping) = &mut self.stopping {
+            if stopping.killed {
+                return None;
+            }
+            let left = (stopping.since + self.options.grace).saturating_duration_since(now);
+            if left.is_zero() {
+                stopping.killed = true;
+                self.kernel.kill();
+                return Some(Duration::ZERO);
+            }
+            return Some(left);
+        }
+        if !self.calls.tokens.is_empty() {
+            return None;
+        }
+        // A time too far to be named never comes.
+        let deadline = self.last.checked_add(self.budget?)?;
+        let left = deadline.saturating_duration_since(now);
+        if left.is_zero() {
+            self.stop(StopReason::Inactivity);
+            return Some(self.options.grace);
+        }
+        Some(left)
+    }
+
+    fn stop(&mut self, reason: StopReason) {
+        self.stopping = Some(Stopping {
+            reason,
+            since: Instant::now(),
+            killed: false,
+        });
+        if self.kernel.language == Language::JavaScript || self.kernel.is_relayed() {
+            self.kernel
+                .send(&ToKernel::Interrupt { id: self.cell }.to_line());
+        }
+        self.kernel.interrupt();
+    }
+
+    fn drain(&mut self) {
+        let raw = Arc::clone(&self.kernel.raw);
+        let before = self.transcript.total();
+        let transcript = &mut self.transcript;
+        self.kernel
+            .with_buffer(|buffer| raw.drain(buffer, &mut |bytes| transcript.push(bytes)));
+        if self.transcript.total() > before {
+            self.last = Instant::now();
+        }
+    }
+
+    fn handle<'scope>(&mut self, frame: FromKernel, scope: &'scope Scope<'scope, '_>) -> Option<End>
+    where
+        'a: 'scope,
+    {
+        self.last = Instant::now();
+        match frame {
+            FromKernel::Done(done) if done.id == self.cell => return Some(End::Done(done)),
+            FromKernel::Raw { data } if self.kernel.is_relayed() => {
+                self.transcript.push(&decode(&data));
+            }
+            FromKernel::Exit { code, signal } if self.kernel.is_relayed() => {
+                let exit = signal.map(Exit::Signal).or(code.map(Exit::Code));
+                return Some(End::Died(exit));
+            }
+            FromKernel::Raw { .. } | FromKernel::Exit { .. } => {}
+            FromKernel::Done(_) | FromKernel::Hello { .. } => {}
+            FromKernel::Display { id, cell, data } => {
+                if cell == self.cell {
+                    self.display(data);
+                }
+                self.kernel.send(&ToKernel::Ack { id }.to_line());
+            }
+            FromKernel::Result { id, cell, data } => {
+                if cell == self.cell {
+                    self.result = Some(data);
+                }
+                self.kernel.send(&ToKernel::Ack { id }.to_line());
+            }
+            FromKernel::Cancel { id } => {
+                self.calls.waiting.retain(|(waiting, ..)| *waiting != id);
+                if let Some(token) = self.calls.tokens.remove(&id) {
+                    token.cancel();
+                }
+            }
+            FromKernel::Call {
+                id,
+                cell,
+                name,
+                args,
+            } => {
+                if cell != self.cell {
+                    self.refuse(id, "cancelled", "the cell that made this call has ended");
+                } else {
+                    match serde_json::from_str(&args) {
+                        Ok(args) => {
+                            self.calls.tokens.insert(id, self.cancel.child());
+                            self.calls.waiting.push_back((id, name, args));
+                            self.start_calls(scope);
+                        }
+                        Err(error) => {
+                            let message = format!("the arguments of {name} are no JSON: {error}");
+                            self.refuse(id, "invalid_args", &message);
+                        }
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    fn display(&mut self, data: BTreeMap<String, String>) {
+        if self.displays.len() >= limits::CELL_DISPLAYS {
+            self.dropped += 1;
+            return;
+        }
+        let display = display_of(data, self.options.spill.as_deref());
+        self.displays.push((self.transcript.total(), display));
+    }
+
+    /// Starts bridged calls, each on a thread of its own, as many as may run at once.
+    fn start_calls<'scope>(&mut self, scope: &'scope Scope<'scope, '_>)
+    where
+        'a: 'scope,
+    {
+        while self.calls.n_running < limits::BRIDGED_CALLS
+            && let Some((id, name, args)) = self.calls.waiting.pop_front()
+        {
+            let Some(token) = self.calls.tokens.get(&id).cloned() else {
+                continue;
+            };
+            let host = self.host;
+            let sender = self.calls.sender.clone();
+            let wake = Woken(self.kernel.wake.clone());
+            let spawned = std::thread::Builder::new()
+                .name(format!("call-{id}"))
+                .spawn_scoped(scope, move || {
+                    let res = host.call(&name, args, token);
+                    // The receiver lives as long as the scope.
+                    let _ = sender.send((id, res));
+                    drop(wake);
+                });
+            match spawned {
+                Ok(_) => self.calls.n_running += 1,
+                Err(error) => {
+                    self.calls.tokens.remove(&id);
+                    self.refuse(id, "failed", &format!("cannot start a thread: {error}"));
+                }
+            }
+        }
+    }
+
+    /// Hands the results of bridged calls to the cell.
+    fn answer_calls<'scope>(&mut self, scope: &'scope Scope<'scope, '_>)
+    where
+        'a: 'scope,
+    {
+        while let Ok((id, res)) = self.calls.results.try_recv() {
+            self.calls.n_running -= 1;
+            // Nobody waits any more for a call that was given up.
+            if self.calls.tokens.remove(&id).is_some() {
+                self.kernel.send(&return_line(id, &res));
+            }
+            self.last = Instant::now();
+        }
+        self.start_calls(scope);
+    }
+
+    fn refuse(&mut self, id: u64, kind: &str, message: &str) {
+        let line = ToKernel::Ret(Return {
+            id,
+            val: None,
+            err: Some(message),
+            kind: Some(kind),
+            hint: None,
+        })
+        .to_line();
+        self.kernel.send(&line);
+    }
+
+    /// Tells threads of the cell that still wait that nobody answers them any more.
+    fn abandon_calls(&mut self) {
+        let ids: Vec<u64> = self.calls.tokens.keys().copied().collect();
+        for id in ids {
+            self.refuse(id, "cancelled", "the cell that made this call has ended");
+        }
+        // An error here is the next cell's to see.
+        let _ = self.kernel.wait(Some(Duration::ZERO));
+    }
+
+    fn finish(self, end: End) -> (CellReport, Option<Kernel>) {
+        let spill = self.options.spill.as_deref();
+        let cuts: Vec<u64> = self.displays.iter().map(|(at, _)| *at).collect();
+        let output_bytes = self.transcript.total();
+        let shown = self.transcript.finish(&cuts);
+        let n_placed = self.displays.len();
+        let mut displays: Vec<Display> = self
+            .displays
+            .into_iter()
+            .map(|(_, display)| display)
+            .collect();
+        let mut report = CellReport {
+            status: CellStatus::Ok,
+            output: shown.parts.concat(),
+            output_bytes,
+            output_file: shown.file,
+            result: None,
+            result_file: None,
+            result_bundle: BTreeMap::new(),
+            displays: Vec::new(),
+            displays_dropped: self.dropped,
+            error: None,
+            exit_code: None,
+            signal: None,
+            reason: self.stopping.map(|stopping| stopping.reason),
+            state_kept: true,
+            execution_count: self.cell,
+            interpreter: self.kernel.program.clone(),
+            note: None,
+            parts: shown.parts,
+            n_placed,
+        };
+        if let Some(data) = self.result {
+            result_of(data, &mut report, &mut displays, spill);
+        }
+        report.displays = displays;
+        let done = match end {
+            End::Died(exit) => {
+                report.status = CellStatus::Died;
+                report.state_kept = false;
+                report.exit_code = exit.and_then(Exit::code).map(i64::from);
+                report.signal = exit.and_then(Exit::signal_name);
+                return (report, None);
+            }
+            End::Done(done) => done,
+        };
+        report.exit_code = done.code;
+        report.status = match done.status {
+            DoneStatus::Ok => CellStatus::Ok,
+            DoneStatus::Error => CellStatus::Error,
+            DoneStatus::Interrupted => CellStatus::Interrupted,
+            DoneStatus::Exit => CellStatus::Exit,
+        };
+        if report.status == CellStatus::Ok {
+            // It caught the interrupt and went on to its end.
+            report.reason = None;
+        }
+        if !done.etype.is_empty() {
+            report.error = Some(CellError {
+                name: done.etype,
+                value: done.msg,
+                traceback: done.tb,
+            });
+        }
+        (report, Some(self.kernel))
+    }
+}
+
+/// Wakes the conversation when a call has ended, however it did.
+struct Woken(Wake);
+
+impl Drop for Woken {
+    fn drop(&mut self) {
+        self.0.wake();
+    }
+}
+
+fn return_line(id: u64, res: &Result<CallReply, CallFailure>) -> Vec<u8> {
+    let frame = match res {
+        Ok(reply) => Return {
+            id,
+            val: Some(ReturnValue {
+                text: &reply.text,
+                data: &reply.data,
+                images: reply
+                    .images
+                    .iter()
+                    .map(|image| ReturnImage {
+                        mime: &image.mime,
+                        data: base64::engine::general_purpose::STANDARD.encode(&image.bytes),
+                    })
+                    .collect(),
+            }),
+            err: None,
+            kind: None,
+            hint: None,
+        },
+        Err(failure) => Return {
+            id,
+            val: None,
+            err: Some(&failure.message),
+            kind: Some(&failure.kind),
+            hint: failure.hint.as_deref(),
+        },
+    };
+    ToKernel::Ret(frame).to_line()
+}
+
+/// Media types from the richest that a transcript can show to the poorest.
+const RICHEST: [&str; 9] = [
+    "image/png",
+    "image/jpeg",
+    "image/gif",
+    "image/webp",
+    "image/svg+xml",
+    "text/html",
+    "text/markdown",
+    "text/latex",
+    "application/json",
+];
+
+fn richest(data: &BTreeMap<String, String>) -> Option<&'static str> {
+    RICHEST.into_iter().find(|mime| data.contains_key(*mime))
+}
+
+fn display_of(mut data: BTreeMap<String, String>, spill: Option<&Path>) -> Display {
+    let mime = richest(&data);
+    let rich = mime.and_then(|mime| data.remove_entry(mime));
+    let plain = data.remove("text/plain");
+    let (plain, file) = match plain {
+        Some(plain) => {
+            let (plain, file) = cap(plain, spill);
+            (Some(plain), file)
+        }
+        None => (None, None),
+    };
+    // A type that nobody here knows is better than nothing.
+    let (rich, plain) = match (rich, plain) {
+        (None, None) => (data.pop_first(), None),
+        both => both,
+    };
+    match rich {
+        Some((mime, data)) if mime.starts_with("image/") && mime != "image/svg+xml" => Display {
+            mime,
+            data,
+            text: plain,
+            file,
+        },
+        Some((mime, data)) => {
+            let (data, data_file) = cap(data, spill);
+            Display {
+                mime,
+                data,
+                text: plain,
+                file: file.or(data_file),
+            }
+        }
+        None => Display {
+            mime: "text/plain".to_owned(),
+            data: plain.unwrap_or_default(),
+            text: None,
+            file,
+        },
+    }
+}
+
+/// Puts the value of the cell into the report; its picture joins the displays.
+fn result_of(
+    mut data: BTreeMap<String, String>,
+    report: &mut CellReport,
+    displays: &mut Vec<Display>,
+    spill: Option<&Path>,
+) {
+    let plain = data.remove("text/plain").unwrap_or_default();
+    let (shown, file) = cap(plain.clone(), spill);
+    report.result = Some(shown);
+    report.result_file = file;
+    if let Some(mime) = richest(&data)
+        && (mime.starts_with("image/") || is_generic(&plain))
+        && let Some(rich) = data.remove(mime)
+    {
+        displays.push(display_of(BTreeMap::from([(mime.to_owned(), rich)]), spill));
+    }
+    data.retain(|_, form| form.len() <= limits::CELL_TEXT_BYTES);
+    report.result_bundle = data;
+}

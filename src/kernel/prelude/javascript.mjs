@@ -1,0 +1,451 @@
+// The JavaScript half of a kernel: it runs cells and talks to the host over two private pipes.
+//
+// Cells run by V8's own mode for consoles (Runtime.evaluate with replMode), which lets them declare a name
+// again and await at the top. A helper thread reads the pipe, so that an interrupt reaches a loop that never
+// yields. What the kernel needs of the language it takes before any cell runs.
+(function (kernel) {
+  "use strict";
+  const { require, dynamicImport, helperSource } = kernel;
+  const fs = require("node:fs");
+  const inspector = require("node:inspector");
+  const path = require("node:path");
+  const url = require("node:url");
+  const util = require("node:util");
+  const vm = require("node:vm");
+  const { Writable } = require("node:stream");
+  const { Worker } = require("node:worker_threads");
+  const { parse, stringify } = JSON;
+  const { wait, load, store } = Atomics;
+  const { defineProperty, entries } = Object;
+  const OwnPromise = Promise;
+  const OwnMap = Map;
+  const OwnBuffer = Buffer;
+  const later = setImmediate;
+  const exit = process.exit.bind(process);
+
+  const OUTGOING = 4;
+  const identity = (fd) => {
+    const status = fs.fstatSync(fd);
+    return `${status.dev}:${status.ino}`;
+  };
+  const known = identity(OUTGOING);
+  const flags = new Int32Array(new SharedArrayBuffer(16));
+  const ACKNOWLEDGED = 0;
+  const HEEDED = 1;
+  const SLEEP = 2;
+
+  function put(fd, data) {
+    let at = 0;
+    while (at < data.length) {
+      try {
+        at += fs.writeSync(fd, data, at);
+      } catch (error) {
+        // A child may have made the shared pipe non-blocking.
+        if (error.code !== "EAGAIN") throw error;
+        wait(flags, SLEEP, 0, 2);
+      }
+    }
+  }
+
+  const clean = (text) =>
+    typeof text.isWellFormed === "function" && text.isWellFormed()
+      ? text
+      : OwnBuffer.from(text).toString();
+
+  function send(frame) {
+    let same = false;
+    try {
+      same = identity(OUTGOING) === known;
+    } catch {
+      // It was closed.
+    }
+    if (!same) {
+      // A frame would land in a file of the user.
+      fs.writeSync(2, "the pipe to the host was closed by the cell\n");
+      exit(70);
+    }
+    try {
+      // The line end in front sets off whatever somebody else wrote to the pipe.
+      put(OUTGOING, OwnBuffer.from(`\n${stringify(frame)}\n`));
+    } catch {
+      exit(0);
+    }
+  }
+
+  // Streams that write at once and leave the pipe as it is: children share it, and Node's own would make
+  // it non-blocking for them.
+  function stream(fd) {
+    const made = new Writable({
+      decodeStrings: true,
+      write(chunk, encoding, done) {
+        try {
+          put(fd, chunk);
+          done();
+        } catch (error) {
+          done(error.code === "EPIPE" ? undefined : error);
+        }
+      },
+    });
+    made.fd = fd;
+    made.isTTY = false;
+    made._type = "pipe";
+    made.destroy = () => made;
+    made.end = (chunk, ...rest) => {
+      if (chunk !== undefined && typeof chunk !== "function") made.write(chunk, ...rest);
+      return made;
+    };
+    return made;
+  }
+  const streams = { stdout: stream(1), stderr: stream(2) };
+  for (const [name, value] of entries(streams)) {
+    defineProperty(process, name, { configurable: true, enumerable: true, get: () => value });
+  }
+
+  // Cells.
+
+  const session = new inspector.Session();
+  session.connect();
+  let current = null;
+  let lastId = 0;
+  let lastValue;
+  const waiting = new OwnMap();
+  const sources = new OwnMap();
+
+  // Values of the inspector become values of the language by way of a private function.
+  let taken;
+  let takerId;
+  {
+    const key = Symbol("take");
+    globalThis[key] = (value) => {
+      taken = value;
+    };
+    const find = "globalThis[Object.getOwnPropertySymbols(globalThis).find((s) => s.description === 'take')]";
+    session.post("Runtime.evaluate", { expression: find }, (error, reply) => {
+      takerId = reply.result.objectId;
+    });
+    delete globalThis[key];
+  }
+
+  function take(remote) {
+    const argument = {};
+    for (const name of ["objectId", "unserializableValue", "value"]) {
+      if (name in remote) {
+        argument[name] = remote[name];
+        break;
+      }
+    }
+    taken = undefined;
+    session.post(
+      "Runtime.callFunctionOn",
+      {
+        objectId: takerId,
+        functionDeclaration: "function (value) { this(value); }",
+        arguments: [argument],
+        silent: true,
+      },
+      () => {},
+    );
+    const value = taken;
+    taken = undefined;
+    return value;
+  }
+
+  function evaluate(expression) {
+    return new OwnPromise((resolve) => {
+      session.post(
+        "Runtime.evaluate",
+        { expression, replMode: true, awaitPromise: true, silent: true, objectGroup: "cell" },
+        (error, reply) => resolve(error ? { terminated: true } : reply),
+      );
+    });
+  }
+
+  const png = [0x89, 0x50, 0x4e, 0x47];
+  const jpeg = [0xff, 0xd8, 0xff];
+  const startsWith = (bytes, magic) => magic.every((byte, at) => bytes[at] === byte);
+
+  function encoded(value) {
+    if (typeof value === "string") return clean(value);
+    if (value instanceof Uint8Array) return OwnBuffer.from(value).toString("base64");
+    return clean(stringify(value) ?? "null");
+  }
+
+  async function bundle(value, quoted) {
+    const plain = () =>
+      typeof value === "string" && !quoted ? value : util.inspect(value, { colors: false });
+    const data = {};
+    if (value !== null && typeof value === "object") {
+      const own = value[Symbol.for("Jupyter.display")];
+      if (typeof own === "function") {
+        try {
+          for (const [mime, part] of entries(await own.call(value))) data[mime] = encoded(part);
+        } catch {
+          // A representation that fails is none.
+        }
+      } else if (value instanceof Uint8Array && value.length > 8) {
+        if (startsWith(value, png)) data["image/png"] = encoded(value);
+        if (startsWith(value, jpeg)) data["image/jpeg"] = encoded(value);
+      }
+    }
+    data["text/plain"] ??= clean(plain());
+    return data;
+  }
+
+  /// Hands a display to the host and waits until it stands in its place in the output.
+  function show(kind, data) {
+    if (current === null) {
+      put(1, OwnBuffer.from(`${data["text/plain"]}\n`));
+      return;
+    }
+    const id = ++lastId;
+    send({ t: kind, id, cell: current, data });
+    for (;;) {
+      const seen = load(flags, ACKNOWLEDGED);
+      if (seen === id) return;
+      wait(flags, ACKNOWLEDGED, seen, 1000);
+    }
+  }
+
+  function displayOne(value) {
+    if (value !== null && typeof value === "object" && !(value instanceof Uint8Array)) {
+      const own = value[Symbol.for("Jupyter.display")];
+      if (typeof own === "function") {
+        const parts = own.call(value);
+        if (parts && typeof parts.then !== "function") {
+          const data = {};
+          for (const [mime, part] of entries(parts)) data[mime] = encoded(part);
+          data["text/plain"] ??= clean(util.inspect(value));
+          show("display", data);
+          return;
+        }
+      }
+    }
+    const data = {};
+    if (value instanceof Uint8Array && startsWith(value, png)) data["image/png"] = encoded(value);
+    if (value instanceof Uint8Array && startsWith(value, jpeg)) data["image/jpeg"] = encoded(value);
+    data["text/plain"] = clean(typeof value === "string" ? value : util.inspect(value));
+    show("display", data);
+  }
+
+  const display = (...values) => values.forEach(displayOne);
+  const shownAs = (mime) => (data) =>
+    show("display", { [mime]: encoded(data), "text/plain": mime.startsWith("text/") ? clean(String(data)) : "" });
+  display.html = shownAs("text/html");
+  display.markdown = shownAs("text/markdown");
+  display.svg = shownAs("image/svg+xml");
+  display.png = shownAs("image/png");
+
+  class ToolError extends Error {
+    constructor(message, kind, hint) {
+      super(hint ? `${message} (hint: ${hint})` : message);
+      this.name = "ToolError";
+      this.kind = kind;
+      if (hint) this.hint = hint;
+    }
+  }
+
+  function full(name, args = {}) {
+    if (current === null) {
+      return OwnPromise.reject(new ToolError("tool() works while a cell runs, and none does", "failed"));
+    }
+    return new OwnPromise((resolve, reject) => {
+      const text = stringify(args ?? {});
+      const id = ++lastId;
+      waiting.set(id, { resolve, reject, cell: current });
+      send({ t: "call", id, cell: current, name: clean(String(name)), args: text });
+    });
+  }
+
+  const tool = async (name, args) => {
+    const reply = await full(name, args);
+    return reply.text || reply.images.length ? reply.text : reply.data;
+  };
+  tool.full = full;
+  tool.Error = ToolError;
+
+  function settle(frame) {
+    const call = waiting.get(frame.id);
+    if (!call) return;
+    waiting.delete(frame.id);
+    if (frame.err !== undefined) {
+      call.reject(new ToolError(frame.err, frame.kind, frame.hint));
+      return;
+    }
+    const { text, data, images } = frame.val;
+    call.resolve({
+      text,
+      data,
+      images: images.map((image) => ({
+        mime: image.mime,
+        data: OwnBuffer.from(image.data, "base64"),
+      })),
+    });
+  }
+
+  // The user's frames of a stack, with the line of the first.
+  function trace(error) {
+    let stack;
+    try {
+      stack = String(error.stack);
+      if (!stack.includes(error.message)) stack = `${error}\n${stack}`;
+    } catch {
+      stack = "an error whose text cannot be read";
+    }
+    const lines = stack.split("\n");
+    const isFrame = (line) => /^\s+at /.test(line);
+    const isForeign = (line) =>
+      isFrame(line) && /\(?(node:|<kernel>|\[eval\d*\])|at new Promise \(<anonymous>\)/.test(line);
+    const last = lines.findLastIndex
+      ? lines.findLastIndex((line) => isFrame(line) && line.includes("cell-"))
+      : lines.length - 1;
+    const kept = lines.filter((line, at) => !isForeign(line) && (!isFrame(line) || at <= last));
+    const place = /cell-(\d+)\.js:(\d+)/.exec(kept.filter(isFrame)[0] ?? "");
+    const source = place && sources.get(Number(place[1]))?.split("\n")[Number(place[2]) - 1];
+    const head = source === undefined || source === null ? "" : `cell-${place[1]}.js:${place[2]}\n    ${source.trim()}\n`;
+    const text = head + kept.join("\n");
+    return text.length > 18000 ? `${text.slice(0, 9000)}\n[...]\n${text.slice(-9000)}` : text;
+  }
+
+  function describe(error, details, n) {
+    const isError = util.types.isNativeError(error) || error instanceof Error;
+    if (!isError) {
+      const text = clean(util.inspect(error));
+      return { etype: error?.constructor?.name ?? typeof error, msg: text, tb: `Uncaught ${text}` };
+    }
+    let tb = trace(error);
+    if (error instanceof SyntaxError && details && n !== undefined && !tb.includes("\n    at ")) {
+      const source = sources.get(n)?.split("\n")[details.lineNumber];
+      if (source !== undefined) {
+        const caret = `${" ".repeat(Math.min(details.columnNumber, source.length))}^`;
+        tb = `cell-${n}.js:${details.lineNumber + 1}\n    ${source}\n    ${caret}\n${tb}`;
+      }
+    }
+    let etype = "Error";
+    let msg = "";
+    try {
+      etype = String(error.name);
+      msg = String(error.message);
+    } catch {
+      // Getters may throw.
+    }
+    return { etype: clean(etype), msg: clean(msg), tb: clean(tb) };
+  }
+
+  function finish(id, done) {
+    if (current !== id) return;
+    current = null;
+    for (const [call, { cell }] of waiting) {
+      if (cell === id) send({ t: "cancel", id: call });
+    }
+    session.post("Runtime.releaseObjectGroup", { objectGroup: "cell" }, () => {});
+    send({ t: "done", id, ...done });
+  }
+
+  async function run(frame) {
+    const { id, n } = frame;
+    let { code, echo } = frame;
+    current = id;
+    sources.set(n, frame.source ?? code);
+    if (/^\s*\{/.test(code) && !/;\s*$/.test(code)) {
+      // What could be a block is an object where it parses as one, as in consoles.
+      try {
+        new vm.Script(`(async () => (${code}\n))`);
+        code = `(${code}\n)`;
+        echo = true;
+      } catch {
+        // It is a block.
+      }
+    }
+    let done = { status: "ok" };
+    try {
+      const reply = await evaluate(`${code}\n//# sourceURL=cell-${n}.js`);
+      if (current !== id) return;
+      if (reply.terminated) {
+        done = { status: "interrupted" };
+      } else if (reply.exceptionDetails) {
+        const { exception } = reply.exceptionDetails;
+        done = { status: "error", ...describe(exception ? take(exception) : undefined, reply.exceptionDetails, n) };
+      } else {
+        let value = take(reply.result);
+        if (echo) {
+          if (util.types.isPromise(value)) value = await value;
+          if (current !== id) return;
+          if (value !== undefined) {
+            const data = await bundle(value, true);
+            if (current !== id) return;
+            show("result", data);
+            if (!("_" in globalThis) || globalThis._ === lastValue) globalThis._ = lastValue = value;
+          }
+        }
+      }
+    } catch (error) {
+      done = { status: "error", ...describe(error) };
+    }
+    // Rejections that nobody handles are known after the current turn.
+    await new OwnPromise(later);
+    finish(id, done);
+  }
+
+  function complain(what, error) {
+    try {
+      put(2, OwnBuffer.from(`${what}: ${clean(describe(error).tb)}\n`));
+    } catch {
+      // Nobody reads it.
+    }
+  }
+  process.on("unhandledRejection", (reason) => complain("Unhandled rejection", reason));
+  process.on("uncaughtException", (error) => complain("Uncaught", error));
+  // The group gets SIGINT for the commands in it; the kernel itself is interrupted by a frame.
+  process.on("SIGINT", () => {});
+  process.on("SIGTERM", () => exit(0));
+
+  const define = (name, value) =>
+    defineProperty(globalThis, name, { configurable: true, enumerable: false, writable: true, value });
+  define("tool", tool);
+  define("display", display);
+  define("require", require);
+  define("__dirname", process.cwd());
+  define("prompt", () => {
+    throw new Error('prompt() has nobody to answer it here: ask with await tool("ask_user", {"question": "..."})');
+  });
+  defineProperty(globalThis, "__toolbox_import", { value: (name, options) => dynamicImport(name, options) });
+  defineProperty(globalThis, "__toolbox_meta", {
+    value: {
+      dirname: process.cwd(),
+      filename: path.join(process.cwd(), "cell.js"),
+      url: url.pathToFileURL(path.join(process.cwd(), "cell.js")).href,
+      resolve: (name) => url.pathToFileURL(require.resolve(name)).href,
+    },
+  });
+  // A name that the user deletes or overwrites and deletes is there again.
+  globalThis.__proto__.tool = tool;
+  globalThis.__proto__.display = display;
+  for (const name of ["tool", "display"]) {
+    defineProperty(globalThis.__proto__, name, { enumerable: false });
+  }
+
+  try {
+    fs.writeFileSync("/proc/self/oom_score_adj", "1000");
+  } catch {
+    // There is no such setting here.
+  }
+  send({ t: "hello", v: 1, pid: process.pid, program: process.execPath, version: process.versions.node });
+
+  const helper = new Worker(helperSource, { eval: true, workerData: { flags }, stdout: false, stderr: false });
+  helper.on("message", (message) => {
+    if (message.t === "exec") {
+      run(message);
+    } else if (message.t === "interrupt") {
+      store(flags, HEEDED, message.id);
+      finish(message.id, { status: "interrupted", etype: "Interrupted", msg: "the cell was interrupted", tb: "Interrupted" });
+    } else if (message.t === "ret") {
+      settle(message);
+    } else if (message.t === "end") {
+      exit(0);
+    }
+  });
+  helper.on("error", (error) => {
+    complain("The kernel's helper failed", error);
+    exit(70);
+  });
+})

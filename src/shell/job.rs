@@ -1,0 +1,351 @@
+//! One started command: its processes, the thread that reads what it writes, and how it ended.
+
+use std::io::{self, PipeReader, PipeWriter, Read};
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+
+use crate::cancel::Cancel;
+use crate::child::{Child, Exit, Processes, Program, Stderr, Stream};
+use crate::limits;
+use crate::shell::output::{Told, Window};
+use crate::shell::script::Reports;
+
+/// How long the end of the output is waited for after every process has ended. Only a process that got
+/// away with the pipe keeps it open longer.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// A started command; dropping it ends all its processes.
+#[derive(Debug)]
+pub(super) struct Job {
+    shared: Arc<Shared>,
+    /// Closing it stops the thread.
+    stop: Option<PipeWriter>,
+    thread: Option<JoinHandle<()>>,
+    child: Option<Child>,
+    ended: Option<Ended>,
+}
+
+/// How the shell of a command ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Ended {
+    /// The status, as shells count it; none where nobody could report it.
+    pub(super) code: Option<i32>,
+    /// The signal that ended the shell itself.
+    pub(super) signal: Option<String>,
+    /// The folder that it was in.
+    pub(super) folder: Option<PathBuf>,
+}
+
+/// Why a wait came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Waited {
+    Ended,
+    TimedOut,
+    Cancelled,
+}
+
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+struct State {
+    window: Window,
+    reports: Reports,
+    /// Whether the shell has reported its end, or whoever would report it is gone.
+    shell_ended: bool,
+    output_ended: bool,
+}
+
+impl Job {
+    /// Starts the keeper that `program` describes.
+    pub(super) fn start(
+        processes: &Processes,
+        program: Program,
+        window: Window,
+    ) -> io::Result<Self> {
+        let program = program
+            .stdin(Stream::Piped)
+            .stdout(Stream::Piped)
+            .stderr(Stderr::Piped);
+        let mut child = processes.spawn(&program)?;
+        let streams = child.take_stdout().zip(child.take_stderr());
+        let (output, reports) = streams.expect("both streams were asked for above");
+        let (stopped, stop) = io::pipe()?;
+        let shared = Arc::new(Shared {
+            state: Mutex::new(State {
+                window,
+                reports: Reports::default(),
+                shell_ended: false,
+                output_ended: false,
+            }),
+            changed: Condvar::new(),
+        });
+        let thread = {
+            let shared = Arc::clone(&shared);
+            std::thread::Builder::new()
+                .name(format!("bash-{}", child.pid()))
+                .spawn(move || {
+                    pump(output, reports, &stopped, &shared);
+                    let mut state = shared.lock();
+                    state.shell_ended = true;
+                    state.output_ended = true;
+                    shared.changed.notify_all();
+                })?
+        };
+        Ok(Self {
+            shared,
+            stop: Some(stop),
+            thread: Some(thread),
+            child: Some(child),
+            ended: None,
+        })
+    }
+
+    /// Waits until the shell has ended; what it wrote is in the window then.
+    pub(super) fn wait(&self, timeout: Duration, cancel: &Cancel) -> Waited {
+        let waker = Arc::clone(&self.shared);
+        let _guard = cancel.on_cancel(move || {
+            // Under the lock, or the waiter could look just before and sleep just after.
+            let _state = waker.lock();
+            waker.changed.notify_all();
+        });
+        let deadline = Instant::now() + timeout;
+        let mut state = self.shared.lock();
+        loop {
+            if state.shell_ended {
+                return Waited::Ended;
+            }
+            if cancel.is_cancelled() {
+                return Waited::Cancelled;
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Waited::TimedOut;
+            }
+            (state, _) = self
+                .shared
+                .changed
+                .wait_timeout(state, left)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// How many processes still run, once the shell has ended; waits at most `patience` for their end.
+    pub(super) fn left_behind(&self, patience: Duration) -> usize {
+        self.child
+            .as_ref()
+            .map_or(0, |child| child.others(patience))
+    }
+
+    /// Whether anything of the command still runs.
+    pub(super) fn is_running(&self) -> bool {
+        if self.child.is_none() {
+            return false;
+        }
+        let shell_ended = self.shared.lock().shell_ended;
+        !shell_ended || self.left_behind(Duration::ZERO) > 0
+    }
+
+    /// Begins the file that takes the whole output.
+    pub(super) fn start_file(&self) {
+        self.shared.lock().window.start_file();
+    }
+
+    /// Tells what came since the last time.
+    pub(super) fn tell(&self) -> Told {
+        let mut state = self.shared.lock();
+        let more_to_come = !state.output_ended;
+        state.window.tell(more_to_come)
+    }
+
+    /// Ends every process, SIGTERM first, and reads what is left of the output.
+    pub(super) fn kill(&mut self) {
+        if let Some(child) = &self.child {
+            child.kill_tree(limits::BASH_GRACE);
+        }
+        self.finish();
+    }
+
+    /// Ends what is left, at once, and reads what is left of the output.
+    pub(super) fn finish(&mut self) {
+        self.shell_end();
+        let Some(child) = self.child.take() else {
+            return;
+        };
+        let keeper = child.exit();
+        drop(child);
+        let deadline = Instant::now() + LAST_WORDS;
+        let mut state = self.shared.lock();
+        while !state.output_ended {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            (state, _) = self
+                .shared
+                .changed
+                .wait_timeout(state, left)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        drop(state);
+        self.stop = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+        let ended = self.shell_end();
+        if ended.code.is_none()
+            && let Some(ended) = &mut self.ended
+        {
+            // The keeper went first, as after `kill -9 0`: its own end is all that is known.
+            ended.signal = keeper.and_then(Exit::signal_name);
+        }
+    }
+
+    /// How the shell ended, as far as that is known.
+    pub(super) fn shell_end(&mut self) -> Ended {
+        if self.ended.as_ref().is_none_or(|ended| ended.code.is_none()) {
+            let state = self.shared.lock();
+            if state.shell_ended {
+                let code = state.reports.code;
+                let folder = state.reports.folder.clone();
+                let kept = self.ended.take().and_then(|ended| ended.signal);
+                // A shell that ends itself reports its folder first; one that is killed cannot.
+                let signal = match (code, &folder) {
+                    (Some(code), None) if code > 128 => Exit::Signal(code - 128).signal_name(),
+                    _ => None,
+                };
+                self.ended = Some(Ended {
+                    code,
+                    signal: signal.or(kept),
+                    folder,
+                });
+            }
+        }
+        self.ended.clone().unwrap_or_default()
+    }
+}
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Reads both pipes until their ends, or until it is told to stop.
+fn pump(output: PipeReader, reports: PipeReader, stopped: &PipeReader, shared: &Shared) {
+    let mut output = Some(output);
+    let mut reports = Some(reports);
+    let mut buffer = vec![0; 64 * 1024];
+    while output.is_some() || reports.is_some() {
+        let Some([has_output, has_reports, is_stopped]) = ready(&output, &reports, stopped) else {
+            return;
+        };
+        if has_reports && let Some(pipe) = &mut reports {
+            let n = read(pipe, &mut buffer);
+            if n > 0 {
+                // What the shell wrote is in the other pipe by now, and must be told with its end; what
+                // others write meanwhile could go on for ever.
+                if let Some(output) = &mut output {
+                    drain(output, shared);
+                }
+                let mut state = shared.lock();
+                state.reports.take(&buffer[..n]);
+                state.shell_ended |= state.reports.code.is_some();
+            } else {
+                reports = None;
+                if let Some(output) = &mut output {
+                    drain(output, shared);
+                }
+                shared.lock().shell_ended = true;
+            }
+            shared.changed.notify_all();
+        }
+        if has_output && let Some(pipe) = &mut output {
+            match read_ready(pipe, &mut buffer) {
+                Some(0) => {
+                    output = None;
+                    shared.lock().output_ended = true;
+                    shared.changed.notify_all();
+                }
+                Some(n) => shared.lock().window.push(&buffer[..n]),
+                None => {}
+            }
+        }
+        if is_stopped {
+            return;
+        }
+    }
+}
+
+/// Waits until one of the three has something; `None` when that cannot be waited for.
+fn ready(
+    output: &Option<PipeReader>,
+    reports: &Option<PipeReader>,
+    stopped: &PipeReader,
+) -> Option<[bool; 3]> {
+    loop {
+        // A pipe that has ended is left out by waiting for the third one twice.
+        let mut fds = [
+            PollFd::new(output.as_ref().unwrap_or(stopped), PollFlags::IN),
+            PollFd::new(reports.as_ref().unwrap_or(stopped), PollFlags::IN),
+            PollFd::new(stopped, PollFlags::IN),
+        ];
+        match poll(&mut fds, None) {
+            Ok(_) => {
+                let [a, b, c] = fds.map(|fd| !fd.revents().is_empty());
+                return Some([a && output.is_some(), b && reports.is_some(), c]);
+            }
+            Err(Errno::INTR) => {}
+            Err(_) => return None,
+        }
+    }
+}
+
+/// Reads as much as lies in the pipe now.
+fn drain(pipe: &mut PipeReader, shared: &Shared) {
+    let Ok(n) = rustix::io::ioctl_fionread(&*pipe) else {
+        return;
+    };
+    let mut bytes = vec![0; usize::try_from(n).unwrap_or(0)];
+    if pipe.read_exact(&mut bytes).is_ok() {
+        shared.lock().window.push(&bytes);
+    }
+}
+
+/// Reads what is there; a pipe that cannot be read is the same as one that has ended.
+fn read(pipe: &mut PipeReader, buffer: &mut [u8]) -> usize {
+    loop {
+        match pipe.read(buffer) {
+            Ok(n) => return n,
+            Err(err) if err.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => return 0,
+        }
+    }
+}
+
+/// As [`read`], but what was there may have been drained since: then nothing is waited for.
+fn read_ready(pipe: &mut PipeReader, buffer: &mut [u8]) -> Option<usize> {
+    let mut fds = [PollFd::new(&*pipe, PollFlags::IN)];
+    let at_once = rustix::event::Timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    match poll(&mut fds, Some(&at_once)) {
+        Ok(0) | Err(_) => None,
+        Ok(_) => Some(read(pipe, buffer)),
+    }
+}

@@ -122,7 +122,7 @@ pub(crate) enum Command {
     WebSearch(crate::web::WebSearch),
     /// Run a program under a debugger: breakpoints, steps, stack, variables, output
     #[command(long_about = crate::debug::HELP)]
-    Debug(crate::debug::Debug),
+    Debug(Box<crate::debug::Debug>),
     /// Make, show, replace, list and serve agent configurations
     Agent(crate::agent::Agent),
     /// Show the effective configuration, each value with where it comes from
@@ -233,6 +233,9 @@ pub(crate) struct Resolve {
     /// Drop everything that is staged in this workspace
     #[arg(long, conflicts_with = "words")]
     pub(crate) discard_all: bool,
+    /// Ask the language servers what the accepted edit broke, and wait for their answer
+    #[arg(long, requires = "words")]
+    pub(crate) diagnostics: bool,
 }
 
 #[derive(Clone, Debug, Args)]

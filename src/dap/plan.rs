@@ -155,7 +155,7 @@ impl Planner<'_> {
                 "stopOnEntry": spec.stop_on_entry,
             }),
         };
-        extend(&mut arguments, &detected.row.extra);
+        extend(&mut arguments, &detected.row.launch);
         let folder = match dialect {
             // delve builds in its own folder, which must be in the module.
             Dialect::Delve => nearest_folder(&start),
@@ -242,7 +242,7 @@ impl Planner<'_> {
                 "uri": spec.uri, "program": self.optional(&spec.program)?}),
         };
         drop_nulls(&mut arguments);
-        extend(&mut arguments, &detected.row.extra);
+        extend(&mut arguments, &detected.row.attach);
         let reach = match direct {
             Some(port) => crate::dap::transport::Reach::Connect { host, port },
             None => self.spawn(&detected, start)?,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 use toolbox::child::{Processes, Watch};
-use toolbox::dap::{Options, Supervisor};
+use toolbox::dap::{AdapterRow, Options, Supervisor};
 use toolbox::tools::DebugResources;
 use toolbox::workspace::Workspace;
 
@@ -153,10 +153,11 @@ enum Operation {
     Terminate,
 }
 
-/// What debug sessions are started with: the environment of this process.
-pub(crate) fn resources(workspace: &Workspace) -> DebugResources {
+/// What debug sessions are started with: the environment of this process, and the user's adapters.
+pub(crate) fn resources(workspace: &Workspace, adapters: Vec<AdapterRow>) -> DebugResources {
     let processes = Processes::new(Watch::Shell);
-    let options = Options::new(std::env::vars_os().collect());
+    let mut options = Options::new(std::env::vars_os().collect());
+    options.adapters = adapters;
     DebugResources {
         supervisor: Supervisor::new(processes, options),
         workspace: workspace.clone(),

@@ -180,7 +180,10 @@ impl Host {
             conversation: Some(self.conversation.clone()),
             files: Some(files),
             lsp: Some(self.lsp().clone()),
-            debug: Some(debug::resources(&self.workspace)),
+            debug: Some(debug::resources(
+                &self.workspace,
+                wire::debug(&self.config.sections.debug),
+            )),
             eval: Some(eval::resources(&self.workspace, self.eval_budget)),
         });
         (registry, ledger)

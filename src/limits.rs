@@ -200,6 +200,12 @@ pub const NOTEBOOK_OUTPUT_CHARS: usize = 4_000;
 /// Places of an ambiguous text that an error of Edit lists.
 pub const EDIT_PLACES: usize = 10;
 
+/// Places of an ambiguous text that are counted: places that overlap would take quadratic time.
+pub const EDIT_PLACES_COUNTED: usize = 1_000;
+
+/// Largest text, in bytes, in which something like a text that is not there is looked for.
+pub const NEAR_TEXT_BYTES: usize = 4 << 20;
+
 /// Entries of a folder that the answer to reading it lists.
 pub const FOLDER_ENTRIES: usize = 50;
 

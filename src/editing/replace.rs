@@ -68,9 +68,9 @@ pub enum ReplaceReason {
         near: Option<Near>,
     },
     /// The old text is in several places.
-    #[error("the old text is in {n_places} places: {}", lines_named(lines, *n_places))]
+    #[error("the old text is in {} places: {}", counted(*n_places), lines_named(lines, *n_places))]
     Ambiguous {
-        /// How many places there are.
+        /// How many places there are; counting ends at some number.
         n_places: usize,
         /// The lines of the first of them.
         lines: Vec<usize>,
@@ -140,7 +140,7 @@ fn replace_one(text: &str, edit: &Edit<'_>) -> Result<(String, usize), ReplaceRe
     let finder = Finder::new(edit.old);
     let places = match edit.scope {
         Scope::Unique => {
-            let places = finder.places(text, Overlap::Counted);
+            let places = finder.places(text, Overlap::Counted, limits::EDIT_PLACES_COUNTED);
             if places.len() > 1 {
                 let starts = places.iter().take(limits::EDIT_PLACES);
                 return Err(ReplaceReason::Ambiguous {
@@ -150,7 +150,7 @@ fn replace_one(text: &str, edit: &Edit<'_>) -> Result<(String, usize), ReplaceRe
             }
             places
         }
-        Scope::All => finder.places(text, Overlap::Skipped),
+        Scope::All => finder.places(text, Overlap::Skipped, usize::MAX),
     };
     if places.is_empty() {
         return Err(ReplaceReason::NotFound {
@@ -218,12 +218,17 @@ impl<'a> Finder<'a> {
         Self { pieces }
     }
 
-    fn places(&self, text: &str, overlap: Overlap) -> Vec<(usize, usize)> {
+    /// Whether the text is there at all.
+    fn is_in(&self, text: &str) -> bool {
+        !self.places(text, Overlap::Skipped, 1).is_empty()
+    }
+
+    fn places(&self, text: &str, overlap: Overlap, most: usize) -> Vec<(usize, usize)> {
         let bytes = text.as_bytes();
         let first = memmem::Finder::new(self.pieces[0]);
         let mut places = Vec::new();
         let mut from = 0;
-        while from <= bytes.len() {
+        while from <= bytes.len() && places.len() < most {
             // An old text that begins with a line ending begins at its carriage return, if there is one.
             let (start, next) = if self.pieces[0].is_empty() {
                 let Some(found) = memchr::memchr(b'\n', &bytes[from..]) else {
@@ -282,17 +287,18 @@ fn first_char_len(text: &str) -> usize {
 fn near(text: &str, old: &str) -> Option<Near> {
     if old.contains("\r\n") {
         let plain = old.replace("\r\n", "\n");
-        if !Finder::new(&plain)
-            .places(text, Overlap::Skipped)
-            .is_empty()
-        {
+        if Finder::new(&plain).is_in(text) {
             return Some(Near::Endings(Endings::of(text)));
         }
     }
     if let Some(bare) = without_numbers(old)
-        && !Finder::new(&bare).places(text, Overlap::Skipped).is_empty()
+        && Finder::new(&bare).is_in(text)
     {
         return Some(Near::LineNumbers);
+    }
+    // Looking for what is alike takes longer than looking for what is the same.
+    if text.len() > limits::NEAR_TEXT_BYTES {
+        return None;
     }
     let file: Vec<&str> = text.lines().collect();
     // Only whole lines can be compared; a blank one at either end is where the text was cut out.
@@ -377,6 +383,13 @@ fn edit_name(edit: usize, n_edits: usize) -> String {
     match n_edits {
         1 => String::new(),
         _ => format!("edit {edit} of {n_edits}: "),
+    }
+}
+
+fn counted(n_places: usize) -> String {
+    match n_places {
+        limits::EDIT_PLACES_COUNTED.. => format!("at least {n_places}"),
+        _ => n_places.to_string(),
     }
 }
 

@@ -6,7 +6,7 @@
 mod diagnostics;
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -25,23 +25,20 @@ use crate::lsp::supervisor::Supervisor;
 use crate::lsp::symbol::SymbolError;
 use crate::lsp::symbols;
 use crate::tool::{Call, ErrorKind, Output, Tier, Tool, ToolError};
-use crate::workspace::WorkspaceError;
+use crate::workspace::{AllowedPlaces, WorkspaceError};
 
 /// What the tools of language servers need: a supervisor, which has a workspace.
 #[derive(Clone)]
 pub struct LspResources {
     /// The servers of the run.
     pub supervisor: Supervisor,
-    /// Told of every file outside the workspace that an answer names, so that it may be read (D36).
-    pub outside: Option<Outside>,
+    /// Gets every file outside the workspace that an answer names, so that Read may open it (D36).
+    pub outside: AllowedPlaces,
     /// What checks the whole project (D3).
     pub checkers: Option<Checkers>,
     /// Writes what `lsp_rename` changes; without it there is no such tool.
     pub committer: Option<Arc<Committer>>,
 }
-
-/// Takes a file outside the workspace that an answer names.
-pub type Outside = Arc<dyn Fn(&Path) + Send + Sync>;
 
 /// The tool `lsp`.
 #[derive(Clone, Debug)]
@@ -104,7 +101,7 @@ impl LspResources {
     pub fn new(supervisor: Supervisor) -> Self {
         Self {
             supervisor,
-            outside: None,
+            outside: AllowedPlaces::new(),
             checkers: None,
             committer: None,
         }
@@ -124,10 +121,10 @@ impl LspResources {
         self
     }
 
-    /// Tells `outside` of every file outside the workspace that an answer names.
+    /// Shares the places that may be read with the tools that read.
     #[must_use]
-    pub fn with_outside(mut self, outside: Outside) -> Self {
-        self.outside = Some(outside);
+    pub fn with_outside(mut self, outside: AllowedPlaces) -> Self {
+        self.outside = outside;
         self
     }
 }
@@ -147,9 +144,8 @@ impl Lsp {
     }
 
     fn allow(&self, outside: &[PathBuf]) {
-        if let Some(allow) = &self.resources.outside {
-            outside.iter().for_each(|path| allow(path));
-        }
+        let places = &self.resources.outside;
+        outside.iter().for_each(|path| places.allow(path));
     }
 
     fn file(&self, file: &str) -> Result<PathBuf, ToolError> {

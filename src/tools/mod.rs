@@ -45,7 +45,7 @@ pub use files::{FileResources, ReadLimits, Unseen};
 pub use finding::FindingResources;
 pub use glob::Glob;
 pub use grep::Grep;
-pub use lsp::{Lsp, LspArgs, LspResources, Outside};
+pub use lsp::{Lsp, LspArgs, LspResources};
 pub use lsp_rename::{LspRename, LspRenameArgs};
 pub use read::Read;
 pub use resolve::{Resolve, recovery_note};

@@ -3,6 +3,7 @@
 mod after_write;
 mod agents;
 mod ask;
+mod checkers;
 mod child;
 mod cli;
 mod config;
@@ -17,6 +18,7 @@ mod files_support;
 mod hostile;
 mod kernel;
 mod lsp;
+mod lsp_rename;
 mod policy;
 mod properties;
 mod readme;

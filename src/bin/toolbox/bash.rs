@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
-use toolbox::child::{Processes, Watch};
+use toolbox::child::Processes;
 use toolbox::shell::ShellOptions;
 use toolbox::tools::ShellResources;
 use toolbox::workspace::Workspace;
@@ -61,12 +61,12 @@ enum ActionFlag {
 }
 
 /// The shell of this machine: bash, or what every system has; commands get this process's environment.
-pub(crate) fn resources(workspace: &Workspace) -> ShellResources {
+pub(crate) fn resources(workspace: &Workspace, processes: Processes) -> ShellResources {
     let shell = which::which("bash").unwrap_or_else(|_| PathBuf::from("/bin/sh"));
     let mut options = ShellOptions::new(shell, env::vars_os().collect());
     options.output_dir = state_dir(workspace.root()).map(|folder| folder.join("output"));
     ShellResources {
-        processes: Processes::new(Watch::Shell),
+        processes,
         workspace: workspace.clone(),
         options,
     }

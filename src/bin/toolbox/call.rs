@@ -24,7 +24,7 @@ pub(crate) fn call(console: &Console, global: &Global, args: Call) -> Step {
         let error = ToolError::invalid_args(format!("the arguments are no JSON: {err}"));
         console.fail(&error.with_hint("pass one JSON object, such as '{\"edit_id\":\"edit_1\"}'"))
     })?;
-    let output = if args.background || background::KEPT.contains(&args.name.as_str()) {
+    let output = if args.background || background::is_kept(&args.name, &arguments) {
         let via = Via {
             approve: args.approve,
         };

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
-use toolbox::child::{Processes, Watch};
+use toolbox::child::Processes;
 use toolbox::dap::{AdapterRow, Options, Supervisor};
 use toolbox::tools::DebugResources;
 use toolbox::workspace::Workspace;
@@ -154,8 +154,11 @@ enum Operation {
 }
 
 /// What debug sessions are started with: the environment of this process, and the user's adapters.
-pub(crate) fn resources(workspace: &Workspace, adapters: Vec<AdapterRow>) -> DebugResources {
-    let processes = Processes::new(Watch::Shell);
+pub(crate) fn resources(
+    workspace: &Workspace,
+    processes: Processes,
+    adapters: Vec<AdapterRow>,
+) -> DebugResources {
     let mut options = Options::new(std::env::vars_os().collect());
     options.adapters = adapters;
     DebugResources {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use base64::Engine;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
-use toolbox::child::{Env, Processes, Watch};
+use toolbox::child::{Env, Processes};
 use toolbox::files::ContentHash;
 use toolbox::kernel::KernelOptions;
 use toolbox::tool::{Output, Tier};
@@ -114,7 +114,11 @@ pub(crate) fn eval(console: &Console, global: &Global, args: EvalCommand) -> Ste
 }
 
 /// Returns what a run of this workspace needs for `eval`.
-pub(crate) fn resources(workspace: &Workspace, budget: Option<Duration>) -> EvalResources {
+pub(crate) fn resources(
+    workspace: &Workspace,
+    processes: Processes,
+    budget: Option<Duration>,
+) -> EvalResources {
     let variables: Env = env::vars_os().collect();
     let mut options = KernelOptions::new(workspace.root(), variables);
     options.virtual_env = env::var_os("VIRTUAL_ENV")
@@ -122,7 +126,7 @@ pub(crate) fn resources(workspace: &Workspace, budget: Option<Duration>) -> Eval
         .filter(|path| path.is_absolute());
     options.budget = budget.or(options.budget);
     options.spill = state_dir(workspace.root()).map(|state| state.join("output"));
-    EvalResources::new(Processes::new(Watch::Shell), options)
+    EvalResources::new(processes, options)
 }
 
 fn code(console: &Console, args: &EvalCommand) -> Step<String> {

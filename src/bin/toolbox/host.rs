@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use toolbox::ask::{NobodyThere, QuestionPort};
+use toolbox::child::{Processes, Watch};
 use toolbox::editing::Ledger;
 use toolbox::files::{Committer, ContentHash};
 use toolbox::registry::Registry;
@@ -60,6 +61,8 @@ pub(crate) struct Host {
     pub(crate) eval_budget: Option<Duration>,
     /// Whether one run serves many calls.
     in_session: bool,
+    /// Every process that the tools start; one watcher ends them all.
+    pub(crate) processes: Processes,
     /// The language servers: the tools and what watches the writes share them.
     lsp: OnceLock<LspResources>,
 }
@@ -108,6 +111,7 @@ impl Host {
             config,
             eval_budget: None,
             in_session: false,
+            processes: Processes::new(Watch::Shell),
             lsp: OnceLock::new(),
         })
     }
@@ -174,17 +178,22 @@ impl Host {
             syntax: Some(self.resources.clone()),
             web: Some(self.web.clone()),
             finding: Some(FindingResources::new(self.workspace.clone())),
-            shell: Some(bash::resources(&self.workspace)),
+            shell: Some(bash::resources(&self.workspace, self.processes.clone())),
             artifacts: deliver_artifacts::resources(&self.workspace),
             questions: Some(self.questions()),
             conversation: Some(self.conversation.clone()),
-            files: Some(files),
-            lsp: Some(self.lsp().clone()),
+            lsp: Some(self.lsp().clone().with_outside(files.allowed.clone())),
             debug: Some(debug::resources(
                 &self.workspace,
+                self.processes.clone(),
                 wire::debug(&self.config.sections.debug),
             )),
-            eval: Some(eval::resources(&self.workspace, self.eval_budget)),
+            files: Some(files),
+            eval: Some(eval::resources(
+                &self.workspace,
+                self.processes.clone(),
+                self.eval_budget,
+            )),
         });
         (registry, ledger)
     }
@@ -192,7 +201,11 @@ impl Host {
     /// Returns the language servers of this workspace; none is started.
     fn lsp(&self) -> &LspResources {
         self.lsp.get_or_init(|| {
-            let resources = lsp::resources(&self.workspace, wire::lsp(&self.config.sections.lsp));
+            let resources = lsp::resources(
+                &self.workspace,
+                self.processes.clone(),
+                wire::lsp(&self.config.sections.lsp),
+            );
             match &self.resources.edits {
                 Some(edits) => resources.with_rename(Arc::clone(&edits.committer)),
                 None => resources,

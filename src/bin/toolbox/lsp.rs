@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Map, json};
-use toolbox::child::{Env, Processes, Watch};
+use toolbox::child::{Env, Processes};
 use toolbox::lsp::checkers::Checkers;
 use toolbox::lsp::{Options, Supervisor};
 use toolbox::tools::LspResources;
@@ -81,9 +81,12 @@ pub(crate) fn lsp(console: &Console, global: &Global, command: LspCommand) -> St
 }
 
 /// Wires the language servers of a workspace. None is started.
-pub(crate) fn resources(workspace: &Workspace, options: Options) -> LspResources {
+pub(crate) fn resources(
+    workspace: &Workspace,
+    processes: Processes,
+    options: Options,
+) -> LspResources {
     let env: Env = env::vars_os().collect();
-    let processes = Processes::new(Watch::Shell);
     let checkers = Checkers::new(processes.clone(), env.clone());
     let supervisor = Supervisor::new(workspace.clone(), processes, env, options);
     LspResources::new(supervisor).with_checkers(checkers)

@@ -87,9 +87,7 @@ pub(crate) struct RunOptions {
 impl RunOptions {
     /// Names the first flag whose part of the toolbox is not wired.
     fn unwired(&self) -> Option<&'static str> {
-        [(self.vibe, "--vibe"), (self.agent.is_some(), "--agent")]
-            .into_iter()
-            .find_map(|(given, flag)| given.then_some(flag))
+        self.vibe.then_some("--vibe")
     }
 }
 
@@ -135,7 +133,7 @@ fn over_stdio(console: &Console, global: &Global, options: &RunOptions) -> Step 
         return Err(failed(console, &format!("cannot listen to signals: {err}")));
     }
     host.recover(console);
-    let session = start(host, options);
+    let session = start(console, host, options)?;
     let broken = ends.clone();
     let (out, writer) = Outbox::start("session", io::stdout(), move || {
         let _ = broken.try_send(End::Output);
@@ -171,10 +169,14 @@ fn over_stdio(console: &Console, global: &Global, options: &RunOptions) -> Step 
 }
 
 /// Starts a run of this kind.
-pub(crate) fn start(host: Host, options: &RunOptions) -> Arc<Session> {
+pub(crate) fn start(console: &Console, host: Host, options: &RunOptions) -> Step<Arc<Session>> {
     let callers = Callers::default();
     let host = host.asking(Arc::new(callers.clone()), options);
     let (mut registry, ledger) = host.tools();
+    if let Some(agent) = &options.agent {
+        // The filter stays in force for what a harness registers later (D32).
+        registry = crate::agent::toolset(console, agent)?.apply(registry);
+    }
     if options.surface == Surface::Plan {
         registry = registry.limit(Tier::Read);
     }
@@ -182,7 +184,7 @@ pub(crate) fn start(host: Host, options: &RunOptions) -> Arc<Session> {
     let run = Run::builder(registry)
         .observer(ledger)
         .after_write(host.diagnostics_on_write());
-    Session::start(run, policy, callers)
+    Ok(Session::start(run, policy, callers))
 }
 
 /// Ends this process by the signal that it got: whoever waits for it sees the truth.

@@ -96,7 +96,7 @@ fn a_refused_resume_is_taken_back_unless_something_happened() {
 #[test]
 fn output_goes_where_it_belongs() {
     let mut machine = Machine::new(1);
-    let mut write = |machine: &mut Machine, category: Value, output: &str| {
+    let write = |machine: &mut Machine, category: Value, output: &str| {
         machine.apply("output", &json!({"category": category, "output": output}));
     };
     write(&mut machine, json!("console"), "banner\n");

@@ -42,6 +42,8 @@ fn an_ambiguous_text_is_refused_with_its_lines() {
         "in 11 places: lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 1 more",
     );
     fails("\r\n\r\n", "\n", "x", "in 2 places");
+    fails(&"f\n".repeat(999), "f", "h", "in 999 places");
+    fails(&"f\n".repeat(1_001), "f", "h", "in at least 1000 places");
 }
 
 // R145: nothing found, nothing to change.

@@ -41,7 +41,7 @@ fn tools_lists_the_surfaces() {
         .code(0)
         .stdout(
             contains("\nast_edit   -      not registered: its tier write").and(contains(
-                "ast_grep   read   Finds code by its shape, not by its text\n",
+                "ast_grep         read   Finds code by its shape, not by its text\n",
             )),
         );
     checkout

@@ -170,6 +170,27 @@ fn calls_of_a_tool_that_is_not_parallel_safe_queue() {
     assert_eq!(session.answer(2)["ok"], true);
 }
 
+// A harness in another language, as its author would write it: it lists, registers, calls, approves, answers.
+#[test]
+fn a_python_script_drives_a_session() {
+    let Some(python) = crate::support::peers::find("python3") else {
+        return;
+    };
+    let checkout = Checkout::new(&[("a.js", "f(1);\n")]);
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/session/harness.py");
+    let output = checkout
+        .command(&python.display().to_string())
+        .args([script, env!("CARGO_BIN_EXE_toolbox")])
+        .output()
+        .expect("it runs");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        "tools: True\nregistered: shout\nshout: HELLO\nask_user: ['b']\nast_grep: {'A': '1'}\nended: 0\n",
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
 // 1,000 calls at once, of three kinds, every third of the host's cancelled: each is answered once.
 #[test]
 fn a_thousand_mixed_calls_lose_nothing() {

@@ -1,6 +1,7 @@
 //! A command's side of the background session: finding it, starting it, telling its version apart.
 
 use std::env;
+use std::ffi::OsString;
 use std::io::{self, BufReader, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -34,8 +35,12 @@ pub(crate) enum Found {
     Started { link: Link, replaced: bool },
 }
 
-/// Finds the session of a checkout, or starts one.
-pub(crate) fn find_or_start(place: &Place, workspace: &Workspace) -> Result<Found, ToolError> {
+/// Finds the session of a checkout, or starts one with these global flags.
+pub(crate) fn find_or_start(
+    place: &Place,
+    workspace: &Workspace,
+    flags: &[OsString],
+) -> Result<Found, ToolError> {
     let own = Build::own();
     if let Some(link) = greet(place)?
         && link.is_of(&own)
@@ -61,7 +66,7 @@ pub(crate) fn find_or_start(place: &Place, workspace: &Workspace) -> Result<Foun
         replace(link)?;
         replaced = true;
     }
-    start(place, workspace)?;
+    start(place, workspace, flags)?;
     match greet(place)? {
         Some(link) => Ok(Found::Started { link, replaced }),
         None => Err(ToolError::new(
@@ -190,11 +195,11 @@ fn replace(mut link: Link) -> Result<(), ToolError> {
 }
 
 /// Starts a session and waits until it is ready.
-fn start(place: &Place, workspace: &Workspace) -> Result<(), ToolError> {
+fn start(place: &Place, workspace: &Workspace, flags: &[OsString]) -> Result<(), ToolError> {
     let cannot = |err| failed(place, "cannot start a background session in", err);
     let name = format!("ready.{}", std::process::id());
     let listener = place.listen(&name).map_err(cannot)?;
-    let started = spawn(workspace, &name)
+    let started = spawn(workspace, flags, &name)
         .and_then(|process| word(&listener, &process, limits::BACKGROUND_START));
     // A name that stays behind is in nobody's way.
     let _ = place.remove(&name);
@@ -211,12 +216,13 @@ fn start(place: &Place, workspace: &Workspace) -> Result<(), ToolError> {
     }
 }
 
-fn spawn(workspace: &Workspace, ready: &str) -> io::Result<OwnedFd> {
+fn spawn(workspace: &Workspace, flags: &[OsString], ready: &str) -> io::Result<OwnedFd> {
     let root = workspace.root();
     // It lives in the environment of whoever started it, so it finds the same programs and home.
     let environment: Env = env::vars_os().collect();
     let program = Program::new(env::current_exe()?, root, environment)
         .args(["--workspace".as_ref(), root.as_os_str()])
+        .args(flags)
         .args(["background-session", "--ready", ready]);
     let pid = Processes::spawn_detached(&program)?;
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);

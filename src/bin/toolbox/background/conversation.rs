@@ -17,7 +17,6 @@ use toolbox::tool::{ErrorKind, Output, ToolError};
 
 use crate::background::client::{Link, next_value};
 use crate::cards;
-use crate::output::Console;
 use crate::progress::Progress;
 use crate::session::request;
 
@@ -35,7 +34,7 @@ enum Event {
 
 /// Makes the call and waits for its answer.
 pub(crate) fn call(
-    console: &Console,
+    progress: Progress,
     link: Link,
     request: &Value,
     name: &str,
@@ -73,7 +72,7 @@ pub(crate) fn call(
         port: cards::terminal(),
         questions: BTreeMap::new(),
         deadline: None,
-        progress: Progress::of_tool(console, name),
+        progress,
     }
     .run(&events)
 }

@@ -101,7 +101,8 @@ fn start(
     host.recover(console);
     let server = Arc::new(Server {
         workspace: host.workspace.root().display().to_string(),
-        session: session::start(host, &RunOptions::default()),
+        session: session::start(console, host, &RunOptions::default())
+            .map_err(|_| "the run could not be put together")?,
         build: Build::own(),
         since: SystemTime::now(),
         idle: idle.unwrap_or(limits::BACKGROUND_IDLE),

@@ -108,9 +108,8 @@ fn as_json(config: &Config) -> Value {
 fn in_order(config: &Config) -> Vec<&Setting> {
     let mut settings: Vec<&Setting> = config.values.values().collect();
     let rank = |setting: &&Setting| {
-        let found = find(&setting.path);
-        KEYS.iter()
-            .position(|key| found.is_some_and(|found| std::ptr::eq(found, key)))
+        let path = find(&setting.path).map(|key| key.path);
+        KEYS.iter().position(|key| Some(key.path) == path)
     };
     settings.sort_by_key(rank);
     settings

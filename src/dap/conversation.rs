@@ -380,7 +380,8 @@ impl Conversation {
     pub fn output(&self) -> Result<OutputReport, DapError> {
         let session = self.newest().ok_or(DapError::NoSession)?;
         let mut seen = session.lock_seen();
-        let machine = session.monitor.look();
+        let mut machine = session.monitor.look();
+        machine.flush();
         seen.output = machine.output.total();
         Ok(OutputReport {
             text: machine.output.text(),

@@ -301,10 +301,7 @@ mod tests {
         let err = Allowed::default()
             .check("mixed", addrs)
             .expect_err("it is refused");
-        assert_eq!(
-            err.to_string(),
-            "mixed (127.0.0.1), which is this machine"
-        );
+        assert_eq!(err.to_string(), "mixed (127.0.0.1), which is this machine");
     }
 
     #[test]

@@ -16,7 +16,7 @@ def send(message):
     OUT.flush()
 
 
-def event(name, **body):
+def event(name, /, **body):
     send({"seq": 0, "type": "event", "event": name, "body": body})
 
 

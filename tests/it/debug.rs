@@ -11,5 +11,6 @@ mod lifetime;
 mod native;
 mod offline;
 mod python;
+mod terminal;
 
 use bench::{Bench, fake};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 use toolbox::child::Processes;
-use toolbox::dap::{Options, Supervisor};
+use toolbox::dap::{AdapterRow, Options, Supervisor};
 use toolbox::tools::DebugResources;
 use toolbox::workspace::Workspace;
 
@@ -153,9 +153,14 @@ enum Operation {
     Terminate,
 }
 
-/// What debug sessions are started with: the environment of this process.
-pub(crate) fn resources(workspace: &Workspace, processes: Processes) -> DebugResources {
-    let options = Options::new(std::env::vars_os().collect());
+/// What debug sessions are started with: the environment of this process, and the user's adapters.
+pub(crate) fn resources(
+    workspace: &Workspace,
+    processes: Processes,
+    adapters: Vec<AdapterRow>,
+) -> DebugResources {
+    let mut options = Options::new(std::env::vars_os().collect());
+    options.adapters = adapters;
     DebugResources {
         supervisor: Supervisor::new(processes, options),
         workspace: workspace.clone(),

@@ -184,7 +184,11 @@ impl Host {
             questions: Some(self.questions()),
             conversation: Some(self.conversation.clone()),
             lsp: Some(self.lsp().clone().with_outside(files.allowed.clone())),
-            debug: Some(debug::resources(&self.workspace, self.processes.clone())),
+            debug: Some(debug::resources(
+                &self.workspace,
+                self.processes.clone(),
+                wire::debug(&self.config.sections.debug),
+            )),
             files: Some(files),
             eval: Some(eval::resources(
                 &self.workspace,

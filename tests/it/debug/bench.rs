@@ -20,7 +20,7 @@ use crate::support::peers;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The variable that marks what a test started.
-const MARK: &str = "TOOLBOX_DEBUG_TEST";
+pub(super) const MARK: &str = "TOOLBOX_DEBUG_TEST";
 
 pub(super) struct Bench {
     temp: tempfile::TempDir,
@@ -214,21 +214,26 @@ impl Bench {
         }
     }
 
-    /// The processes that carry the mark, the watcher of children left out: it has no environment.
+    /// The processes that carry the mark of this bench.
     pub(super) fn marked(&self) -> Vec<i32> {
-        let wanted = format!("{MARK}={}", self.mark);
-        let entries = fs::read_dir("/proc").expect("a process table");
-        entries
-            .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok())
-            .filter(|pid| {
-                fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environment| {
-                    environment
-                        .split(|byte| *byte == 0)
-                        .any(|variable| variable == wanted.as_bytes())
-                })
-            })
-            .collect()
+        marked(&self.mark)
     }
+}
+
+/// The processes that carry a mark; the watcher of children is none, because it has no environment.
+pub(super) fn marked(mark: &str) -> Vec<i32> {
+    let wanted = format!("{MARK}={mark}");
+    let entries = fs::read_dir("/proc").expect("a process table");
+    entries
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok())
+        .filter(|pid| {
+            fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environment| {
+                environment
+                    .split(|byte| *byte == 0)
+                    .any(|variable| variable == wanted.as_bytes())
+            })
+        })
+        .collect()
 }
 
 /// Waits for the end of a process.

@@ -113,6 +113,7 @@ fn a_cargo_package_is_built_and_debugged() {
         (&json!("src/main.rs"), &json!(6)),
         "{stop:#}"
     );
+    assert_eq!(stop["function"], "calls::fact");
     assert_eq!(bench.value("n"), "2");
     bench.breakpoints("src/main.rs", json!([13]));
     let stop = bench.op("continue");
@@ -128,6 +129,7 @@ fn a_cargo_package_is_built_and_debugged() {
             .is_some_and(|value| value.contains("héllo")),
         "{name:#}"
     );
+    bench.breakpoints("src/main.rs", json!([]));
     let end = bench.op("continue");
     assert_eq!(end["exit_code"], 4, "{end:#}");
     assert!(bench.output().contains("héllo 24 2"), "{}", bench.output());

@@ -1,12 +1,13 @@
 //! From sections of the configuration to the options of engines. Only here do both meet.
 
+use toolbox::dap::{AdapterRow, builtin};
 use toolbox::limits;
 use toolbox::lsp::Options;
 use toolbox::lsp::servers::{RootRule, ServerRow, built_in};
 use toolbox::tools::WebResources;
 use toolbox::web::{Allowed, Fetcher, Searxng};
 
-use super::model::{Lsp, Server, Web};
+use super::model::{Debug, Lsp, Server, Web};
 
 /// Makes the options of the language servers.
 pub(crate) fn lsp(section: &Lsp) -> Options {
@@ -34,6 +35,37 @@ pub(crate) fn lsp(section: &Lsp) -> Options {
         options.rows.push(changed(row, server, &known));
     }
     options
+}
+
+/// Makes the debug adapters of the user; a table that neither is new nor names a built-in one says nothing.
+pub(crate) fn debug(section: &Debug) -> Vec<AdapterRow> {
+    let known = builtin();
+    let row = |(id, adapter): (&String, &super::model::Adapter)| {
+        let built_in = known.iter().find(|row| row.id == *id).cloned();
+        let mut row = match (built_in, &adapter.command) {
+            (Some(row), _) => row,
+            (None, Some(command)) => AdapterRow::plain(id, command, Vec::new()),
+            (None, None) => return None,
+        };
+        if let Some(command) = &adapter.command {
+            row.programs = vec![command.clone()];
+        }
+        if let Some(args) = &adapter.args {
+            row.args.clone_from(args);
+        }
+        if let Some(markers) = &adapter.root_markers {
+            row.markers.clone_from(markers);
+        }
+        if let Some(extensions) = &adapter.extensions {
+            let bare = |extension: &String| extension.trim_start_matches('.').to_owned();
+            row.extensions = extensions.iter().map(bare).collect();
+        }
+        if let Some(attach) = &adapter.attach {
+            row.attach.clone_from(attach);
+        }
+        Some(row)
+    };
+    section.adapter.iter().filter_map(row).collect()
 }
 
 /// Makes the connection to the web; the error says which key is wrong.

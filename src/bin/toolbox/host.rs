@@ -193,6 +193,7 @@ impl Host {
             eval: Some(eval::resources(
                 &self.workspace,
                 self.processes.clone(),
+                &self.config,
                 self.eval_budget,
             )),
         });

@@ -1,6 +1,8 @@
 //! Where the checkers run: every root marker of the workspace, and what is installed for it.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -160,9 +162,17 @@ pub(super) fn find(name: &str, root: &Path, workspace: &Workspace, env: &Env) ->
     });
     let path = env.get("PATH").unwrap_or_default();
     local
-        .chain(std::env::split_paths(path).filter(|folder| folder.is_absolute()))
+        .chain(folders(path))
         .map(|folder| folder.join(name))
         .find(|path| is_program(path))
+}
+
+/// The folders of a `PATH`; a relative one would depend on where the host happens to be.
+fn folders(path: &OsStr) -> impl Iterator<Item = PathBuf> {
+    let folders = path.as_bytes().split(|&byte| byte == b':');
+    folders
+        .map(|folder| PathBuf::from(OsStr::from_bytes(folder)))
+        .filter(|folder| folder.is_absolute())
 }
 
 fn is_program(path: &Path) -> bool {

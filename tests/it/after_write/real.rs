@@ -144,6 +144,12 @@ fn new_errors_in_other_files_are_told_and_capped() {
         ("src/a.rs", &called),
         ("src/b.rs", &callers),
     ]);
+    // Before it has loaded, it drops what the compiler says about files that it does not know yet.
+    let loaded = project
+        .supervisor
+        .open(&project.path("src/a.rs"), &toolbox::cancel::Cancel::new())
+        .expect("it loads");
+    assert!(loaded.readiness.is_ready());
     let writing = Writing::new(&project, patient());
     let said = writing.write("src/a.rs", &renamed);
     let list = said

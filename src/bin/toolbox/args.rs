@@ -122,7 +122,7 @@ pub(crate) enum Command {
     WebSearch(crate::web::WebSearch),
     /// Run a program under a debugger: breakpoints, steps, stack, variables, output
     #[command(long_about = crate::debug::HELP)]
-    Debug(crate::debug::Debug),
+    Debug(Box<crate::debug::Debug>),
     /// Make, show, replace, list and serve agent configurations
     Agent(crate::agent::Agent),
     /// Show the effective configuration, each value with where it comes from

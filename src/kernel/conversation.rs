@@ -53,8 +53,12 @@ pub(crate) struct Conversation<'a> {
 struct Stopping {
     reason: StopReason,
     since: Instant,
+    nudged: Instant,
     killed: bool,
 }
+
+/// How often an interrupt is repeated within the grace.
+const NUDGE: Duration = Duration::from_millis(250);
 
 /// How a cell ended.
 enum End {
@@ -233,7 +237,11 @@ impl<'a> Conversation<'a> {
                 self.kernel.kill();
                 return Some(Duration::ZERO);
             }
-            return Some(left);
+            if now.duration_since(stopping.nudged) >= NUDGE {
+                stopping.nudged = now;
+                self.kernel.nudge();
+            }
+            return Some(left.min(NUDGE));
         }
         if !self.calls.tokens.is_empty() {
             return None;
@@ -243,15 +251,17 @@ impl<'a> Conversation<'a> {
         let left = deadline.saturating_duration_since(now);
         if left.is_zero() {
             self.stop(StopReason::Inactivity);
-            return Some(self.options.grace);
+            return Some(self.options.grace.min(NUDGE));
         }
         Some(left)
     }
 
     fn stop(&mut self, reason: StopReason) {
+        let now = Instant::now();
         self.stopping = Some(Stopping {
             reason,
-            since: Instant::now(),
+            since: now,
+            nudged: now,
             killed: false,
         });
         if self.kernel.language == Language::JavaScript || self.kernel.is_relayed() {

@@ -295,7 +295,14 @@ impl Kernel {
         // SIGINT ends the commands that the cell runs. Python code may ignore it, or a library may wait in
         // the C library for a command, so the interpreter gets a signal of its own besides.
         self.child.interrupt();
+        self.nudge();
+    }
+
+    /// Sends the interpreter its own signal again: with threads of native code about, the one that must
+    /// wake up may have missed it. The interpreter counts them as one.
+    pub(crate) fn nudge(&self) {
         if self.language == Language::Python
+            && !self.enclosed
             && let Some(pid) = Pid::from_raw(self.child.pid().cast_signed())
         {
             let _ = kill_process(pid, Signal::USR2);

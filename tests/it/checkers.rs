@@ -190,6 +190,28 @@ fn a_check_without_time_is_pending() {
     );
 }
 
+#[test]
+fn a_disabled_checker_is_left_out_and_said_so() {
+    if peers::find("go").is_none() {
+        return;
+    }
+    let project = Project::new(&[
+        ("go.mod", "module demo\n\ngo 1.19\n"),
+        ("a.go", "package demo\n"),
+    ]);
+    let report = checkers(&project)
+        .without(&["go vet".to_owned()])
+        .check(project.supervisor.workspace(), &Cancel::new())
+        .expect("it is not vetoed");
+    assert_eq!(report.state, DiagnosticState::Unavailable);
+    assert_eq!(report.checks[0].outcome, Outcome::Skipped);
+    assert!(
+        report
+            .to_string()
+            .contains("go vet was left out: the configuration disables it")
+    );
+}
+
 // R18, D3: the action of the tool, and the veto of the host.
 #[test]
 fn the_tool_runs_the_checkers_unless_the_host_vetoes_them() {

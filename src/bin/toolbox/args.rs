@@ -233,6 +233,9 @@ pub(crate) struct Resolve {
     /// Drop everything that is staged in this workspace
     #[arg(long, conflicts_with = "words")]
     pub(crate) discard_all: bool,
+    /// Ask the language servers what the accepted edit broke, and wait for their answer
+    #[arg(long, requires = "words")]
+    pub(crate) diagnostics: bool,
 }
 
 #[derive(Clone, Debug, Args)]

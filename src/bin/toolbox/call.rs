@@ -37,6 +37,7 @@ pub(crate) fn call(console: &Console, global: &Global, args: Call) -> Step {
     match args.name.as_str() {
         "ast_grep" => found(!is_empty(&output.data, "matches")),
         "ast_edit" => found(output.data["edit_id"].is_string()),
+        "eval" => crate::eval::ended_well(&output),
         _ => Ok(()),
     }
 }

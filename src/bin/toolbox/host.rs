@@ -11,6 +11,7 @@ use toolbox::ask::{NobodyThere, QuestionPort};
 use toolbox::child::{Processes, Watch};
 use toolbox::editing::Ledger;
 use toolbox::files::{Committer, ContentHash};
+use toolbox::lsp::diagnostics::Bounds;
 use toolbox::registry::Registry;
 use toolbox::run::{CallOptions, Policy, Run};
 use toolbox::syntax::Grammars;
@@ -192,6 +193,7 @@ impl Host {
             eval: Some(eval::resources(
                 &self.workspace,
                 self.processes.clone(),
+                &self.config,
                 self.eval_budget,
             )),
         });
@@ -201,11 +203,15 @@ impl Host {
     /// Returns the language servers of this workspace; none is started.
     fn lsp(&self) -> &LspResources {
         self.lsp.get_or_init(|| {
-            let resources = lsp::resources(
+            let mut resources = lsp::resources(
                 &self.workspace,
                 self.processes.clone(),
                 wire::lsp(&self.config.sections.lsp),
             );
+            let disabled = &self.config.sections.lsp.checkers.disabled;
+            resources.checkers = resources
+                .checkers
+                .map(|checkers| checkers.without(disabled));
             match &self.resources.edits {
                 Some(edits) => resources.with_rename(Arc::clone(&edits.committer)),
                 None => resources,
@@ -283,6 +289,35 @@ impl Host {
 
     /// Calls a tool. A tool that may write finds no change half done.
     pub(crate) fn dispatch(&self, console: &Console, name: &str, args: Value) -> Step<Output> {
+        self.dispatch_watched(console, name, args, None)
+    }
+
+    /// The same, and the language servers say what the writes broke. They start with the command, so they
+    /// are given more time than in a session, where they run (D12).
+    pub(crate) fn dispatch_and_diagnose(
+        &self,
+        console: &Console,
+        name: &str,
+        args: Value,
+    ) -> Step<Output> {
+        let bounds = Bounds {
+            baseline: Duration::from_secs(15),
+            settle: Duration::from_secs(30),
+            compiler: Duration::from_secs(120),
+            late: Duration::ZERO,
+        };
+        let supervisor = self.lsp().supervisor.clone();
+        let hook = DiagnosticsOnWrite::with_bounds(supervisor, bounds);
+        self.dispatch_watched(console, name, args, Some(Arc::new(hook)))
+    }
+
+    fn dispatch_watched(
+        &self,
+        console: &Console,
+        name: &str,
+        args: Value,
+        hook: Option<Arc<DiagnosticsOnWrite>>,
+    ) -> Step<Output> {
         let registry = self.registry();
         if registry
             .get(name)
@@ -290,7 +325,11 @@ impl Host {
         {
             self.recover(console);
         }
-        let run = Run::builder(registry).approver(self.policy(None)).build();
+        let run = Run::builder(registry).approver(self.policy(None));
+        let run = match hook {
+            Some(hook) => run.after_write(hook).build(),
+            None => run.build(),
+        };
         let progress = Progress::of_tool(console, name);
         let result = run.dispatch(name, args, CallOptions::new().approved_by_caller());
         drop(progress);

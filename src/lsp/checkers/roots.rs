@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::Settings;
 use super::table::{Checker, How, Reach, Row, TABLE};
 use crate::cancel::Cancel;
 use crate::child::Env;
@@ -134,9 +135,14 @@ pub(super) fn installed(
     row: &'static Row,
     root: &Path,
     workspace: &Workspace,
-    env: &Env,
+    settings: &Settings,
 ) -> Option<(&'static Checker, PathBuf)> {
-    row.checkers.iter().find_map(|checker| {
+    let mut used = row
+        .checkers
+        .iter()
+        .filter(|checker| settings.uses(checker.id));
+    let env = &settings.env;
+    used.find_map(|checker| {
         if checker.run == How::CompileCommands {
             return Some((checker, PathBuf::new()));
         }

@@ -244,7 +244,9 @@ fn a_reset_and_the_end_of_the_run_leave_no_process() {
         )
     };
     lab.python(&start(""));
-    assert!(lives(&format!("{mark}1")) && lives(&format!("{mark}2")));
+    for n in [1, 2] {
+        eventually("it does not start", || lives(&format!("{mark}{n}")));
+    }
     lab.cell(json!({"code": "1", "description": "d", "reset": true}));
     eventually("it lives on", || !lives(&mark));
     lab.python(&start("import os\n"));

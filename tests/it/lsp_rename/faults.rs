@@ -160,7 +160,7 @@ fn the_server_hears_of_texts_and_renamed_files() {
     );
     let log = project.work().with_file_name("log");
     project.until("it hears of the save", |_| {
-        std::fs::read_to_string(&log).is_ok_and(|log| log.contains("didSave"))
+        std::fs::read_to_string(&log).is_ok_and(|log| log.contains("textDocument/didSave"))
     });
     let log = std::fs::read_to_string(&log).expect("it is there");
     assert!(

@@ -26,6 +26,15 @@ impl Case {
             .map(|(name, text)| (*name, text.as_str()))
             .collect();
         let project = Project::new(&files);
+        let work = project.work().to_string_lossy().into_owned();
+        let files: Vec<(&str, String)> = self
+            .files
+            .iter()
+            .map(|(name, text)| (*name, text.replace("WORK", &work)))
+            .collect();
+        for (name, text) in &files {
+            project.write(name, text);
+        }
         let run = renaming(&project);
         let args = |symbol: &str, new_name: &str| {
             let (file, line) = self.at;
@@ -44,7 +53,7 @@ impl Case {
             "{}",
             shown.text
         );
-        for (name, text) in &self.files {
+        for (name, text) in &files {
             assert_eq!(
                 project.read(name).as_ref(),
                 Some(text),
@@ -54,13 +63,13 @@ impl Case {
         let there = call(&run, args(self.from, self.to)).expect("it is renamed");
         let renamed = there.data["files"].as_array().expect("a list");
         assert_eq!(renamed.len(), self.n_files, "{}", there.text);
-        for (name, text) in &self.files {
+        for (name, text) in &files {
             let expected = text.replace(self.from, self.to);
             assert_eq!(project.read(name), Some(expected), "{name}");
         }
         let back = call(&run, args(self.to, self.from)).expect("it is renamed back");
         assert_eq!(back.data["edits"], there.data["edits"]);
-        for (name, text) in &self.files {
+        for (name, text) in &files {
             assert_eq!(project.read(name).as_ref(), Some(text), "{name}");
         }
     }
@@ -149,7 +158,7 @@ fn typescript_renames_the_import_and_not_an_alias() {
 fn clangd_waits_for_its_index() {
     let command = |file: &str| {
         format!(
-            "{{\"directory\": \".\", \"file\": \"{file}\", \"arguments\": [\"cc\", \"-c\", \"{file}\"]}}"
+            "{{\"directory\": \"WORK\", \"file\": \"{file}\", \"arguments\": [\"cc\", \"-c\", \"{file}\"]}}"
         )
     };
     let database = format!("[{}, {}]", command("a.c"), command("b.c"));

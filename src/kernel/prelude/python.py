@@ -1012,6 +1012,9 @@ def main():
             "version": "%d.%d.%d" % sys.version_info[:3],
         }
     )
+    # The interpreter's own streams hold back what is printed to a pipe.
+    flush()
+    sys.stdout = sys.stderr = None
     mend_streams()
     if "threading" in sys.modules:
         extra("rich").on_threading(sys.modules["threading"])

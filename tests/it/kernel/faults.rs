@@ -251,11 +251,11 @@ fn a_reset_and_the_end_of_the_run_leave_no_process() {
     eventually("it lives on", || !lives(&mark));
     lab.python(&start("import os\n"));
     lab.python("os._exit(1)");
-    eventually("it lives on", || !lives(&format!("{mark}1")));
+    eventually("it lives on", || !lives(&mark));
     lab.python(&start(""));
     let processes = lab.processes.clone();
     drop(lab);
-    eventually("it lives on", || !lives(&format!("{mark}1")));
+    eventually("it lives on", || !lives(&mark));
     assert_eq!(processes.live(), 0);
 }
 

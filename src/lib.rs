@@ -66,7 +66,7 @@
 //! | floor | modules |
 //! | --- | --- |
 //! | 0, ground | [`limits`] every product number · [`cancel`] the token that stops · [`workspace`] root, path guard, display paths · [`text`] lines and columns · [`diff`] unified previews · [`walk`] files by ignore rules · [`files`] the commit: hashes, journal, all or nothing · [`child`] processes that end with their host · [`wire`] frames and replies of protocols |
-//! | 1, engines | [`dap`] debug sessions over the debug adapter protocol · [`lsp`] language servers: table, detection, client, supervision, diagnostics, renames, project checkers · [`syntax`] grammars, patterns, matching, search, rewriting, staging · [`ask`] cards and who answers them · [`agents`] agent configurations and their versions · [`web`] pages and searches · [`editing`] views, exact edits, patches, what a run has seen · [`finding`] files by name, lines by text · [`kernel`] persistent interpreters · [`shell`] commands and what they leave running · [`artifacts`] results handed over |
+//! | 1, engines | [`dap`] debug sessions over the debug adapter protocol · [`lsp`] language servers: table, detection, client, supervision, diagnostics, renames, project checkers · [`syntax`] grammars, patterns, matching, search, rewriting, staging · [`ask`] cards and who answers them · [`agents`] agent configurations and their versions · [`web`] pages and searches · [`editing`] views, exact edits, patches, what a run has seen · [`finding`] files by name, lines by text · [`kernel`] persistent interpreters · [`shell`] commands and what they leave running · [`artifacts`] results handed over · [`vibe`] background workers |
 //! | 2, contract | [`tool`] what a tool is · [`registry`] the tools of a surface · [`run`] the gate · [`toolset`] what an agent's configuration exposes |
 //! | 3, tools | [`tools`] one file per tool, `Resources`, `connect` |
 //! | 4, command | `src/bin/toolbox`: arguments, environment, terminal |
@@ -130,6 +130,7 @@ pub mod text;
 pub mod tool;
 pub mod tools;
 pub mod toolset;
+pub mod vibe;
 pub mod walk;
 pub mod web;
 pub mod wire;

@@ -463,3 +463,40 @@ pub const DEBUG_MESSAGE_BYTES: usize = 64 << 20;
 
 /// Bytes of an adapter's own words that are kept for its errors.
 pub const DEBUG_WORDS_BYTES: usize = 8 << 10;
+// Background workers.
+
+/// Workers of one run that work at once.
+pub const VIBE_WORKERS: usize = 16;
+
+/// How long `vibe_wait` waits where the caller names no other time (R133).
+pub const VIBE_WAIT: Duration = Duration::from_secs(60);
+
+/// The longest time that a caller may name for `vibe_wait`.
+pub const VIBE_MAX_WAIT: Duration = Duration::from_secs(3600);
+
+/// How long the processes of a killed worker have after SIGTERM.
+pub const VIBE_GRACE: Duration = Duration::from_secs(2);
+
+/// How long the kill of a worker waits for its end.
+pub const VIBE_TEARDOWN: Duration = Duration::from_secs(10);
+
+/// Longest brief and longest message, in bytes: the system takes no argument over 128 KiB.
+pub const VIBE_TEXT_BYTES: usize = 100_000;
+
+/// Characters of a label; what comes after is left out.
+pub const VIBE_LABEL_CHARS: usize = 80;
+
+/// Bytes of a worker's output that are kept, and of its result that are read.
+pub const VIBE_OUTPUT_BYTES: usize = 256 << 10;
+
+/// Characters of a result that its delivery shows: half of it from the start, half from the end.
+pub const VIBE_RESULT_CHARS: usize = 30_000;
+
+/// Characters of a result that a list shows.
+pub const VIBE_PREVIEW_CHARS: usize = 500;
+
+/// Characters of the end of a worker's output that an answer holds.
+pub const VIBE_TAIL_CHARS: usize = 2_000;
+
+/// Lines of the same that the text of an answer shows of a worker that works.
+pub const VIBE_TAIL_LINES: usize = 5;

@@ -24,6 +24,7 @@ mod lsp_rename;
 mod read;
 mod resolve;
 mod syntax;
+mod vibe;
 mod web;
 mod web_fetch;
 mod web_search;
@@ -50,6 +51,9 @@ pub use lsp_rename::{LspRename, LspRenameArgs};
 pub use read::Read;
 pub use resolve::{Resolve, recovery_note};
 pub use syntax::{Edits, SyntaxResources};
+pub use vibe::{
+    VIBE_TOOLS, VibeKill, VibeList, VibeResources, VibeSend, VibeSpawn, VibeWait, leave_vibe_mode,
+};
 pub use web::WebResources;
 pub use web_fetch::WebFetch;
 pub use web_search::WebSearch;
@@ -86,6 +90,9 @@ pub struct Resources {
     pub lsp: Option<LspResources>,
     /// Interpreters: `eval`.
     pub eval: Option<EvalResources>,
+    /// Kinds of background workers, while vibe mode is on: `vibe_spawn`, `vibe_send`, `vibe_wait`,
+    /// `vibe_kill` and `vibe_list`.
+    pub vibe: Option<VibeResources>,
 }
 
 /// Makes the registry of a run: every tool whose resource is there, and why the others are not.
@@ -102,6 +109,7 @@ pub fn connect(resources: &Resources) -> Registry {
     let builder = connect_debug(builder, resources);
     let builder = connect_lsp(builder, resources.lsp.as_ref());
     let builder = connect_eval(builder, resources.eval.as_ref());
+    let builder = connect_vibe(builder, resources.vibe.as_ref());
     builder
         .build()
         .expect("the built-in tools have distinct names and closed arguments")
@@ -235,6 +243,15 @@ fn connect_eval(builder: Builder, eval: Option<&EvalResources>) -> Builder {
     match eval {
         Some(eval) => builder.add(Eval::new(eval)),
         None => builder.unavailable("eval", "no interpreters are wired for this run"),
+    }
+}
+
+fn connect_vibe(builder: Builder, vibe: Option<&VibeResources>) -> Builder {
+    match vibe {
+        Some(vibe) => vibe.connect(builder),
+        None => VIBE_TOOLS.iter().fold(builder, |builder, name| {
+            builder.unavailable(name, vibe::OFF)
+        }),
     }
 }
 

@@ -14,7 +14,7 @@ use crate::{ask, config, help};
 #[command(
     name = "toolbox",
     version,
-    about = "Finds and rewrites code by its shape",
+    about = "The built-in tools of a coding agent's runtime",
     long_about = help::TOOLBOX,
     after_help = help::EXIT_CODES,
     propagate_version = true,

@@ -7,8 +7,8 @@
 //! waited for without a deadline. This module knows no tool and no JSON arguments of a call.
 //!
 //! Inside: `adapters` (the table) and `detect` (what is usable here), `plan` and `build` (how a program is
-//! launched), `transport` and `client` (the wire), `machine` (the state), `session` (threads, start and
-//! end), `control` (going on and stopping) and `inspect` (looking), `report` (what callers see).
+//! launched), `transport` and `client` (the wire), `machine` (the state), `session` (its start) and
+//! `keeper` (its end), `control` (going on and stopping) and `inspect` (looking), `report` (what callers see).
 
 mod adapters;
 mod breakpoints;
@@ -21,6 +21,7 @@ mod detect;
 mod error;
 mod family;
 mod inspect;
+mod keeper;
 mod machine;
 mod output;
 mod plan;

@@ -10,6 +10,7 @@ mod conversation;
 mod error;
 mod interpreter;
 mod prelude;
+mod present;
 mod process;
 mod protocol;
 mod report;

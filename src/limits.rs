@@ -412,6 +412,7 @@ pub const LATE_BYTES: usize = 1 << 16;
 
 /// Displays of one cell that an answer holds.
 pub const CELL_DISPLAYS: usize = 200;
+
 // The debugger.
 
 /// How long a debug session lives, counted from its launch or attach (R73, D18).

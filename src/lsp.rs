@@ -4,7 +4,9 @@
 //! the call (R13), [`client`] is one running server, [`supervisor`] starts, restarts and stops them for one
 //! run. [`question`] brings a file up to date and finds a symbol in it; `navigate`, `hover`, `symbols`,
 //! `hierarchy`, `actions` and `status` each hold one kind of answer. Everything is addressed by path, line and symbol; [`convert`] and [`uri`] are the only places that
-//! know how the protocol counts and names. This engine knows no tool.
+//! know how the protocol counts and names. [`settle`] waits until a server has spoken about a text,
+//! [`diagnostics`] tells what it said and, after a write, what is new by the [`ledger`]; [`rename`] and
+//! [`edits`] plan changes of files, [`checkers`] check a project without a server. This engine knows no tool.
 
 pub mod actions;
 pub mod checkers;

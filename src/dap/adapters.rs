@@ -23,8 +23,10 @@ pub struct AdapterRow {
     pub transport: Transport,
     /// Whose launch and attach arguments it takes.
     pub dialect: Dialect,
-    /// Arguments of every launch and attach besides those of the call; they win.
-    pub extra: Map<String, Value>,
+    /// Arguments of every launch besides those of the call; they win.
+    pub launch: Map<String, Value>,
+    /// The same for every attach.
+    pub attach: Map<String, Value>,
     /// Whether sessions with it were seen to work.
     pub verified: bool,
 }
@@ -154,7 +156,8 @@ pub fn builtin() -> Vec<AdapterRow> {
                 Transport::ReverseDial(flag.to_owned())
             }),
             dialect: row.dialect,
-            extra: Map::new(),
+            launch: Map::new(),
+            attach: Map::new(),
             verified: row.verified,
         })
         .collect()
@@ -171,7 +174,8 @@ impl AdapterRow {
             extensions: Vec::new(),
             transport: Transport::Stdio,
             dialect: Dialect::Plain,
-            extra: Map::new(),
+            launch: Map::new(),
+            attach: Map::new(),
             verified: true,
         }
     }

@@ -474,7 +474,8 @@ impl Session {
     /// What the program wrote since it was last told.
     fn new_output(&self) -> (String, bool) {
         let mut seen = self.lock_seen();
-        let machine = self.monitor.look();
+        let mut machine = self.monitor.look();
+        machine.flush();
         let mut text = machine.output.since(seen.output);
         let clipped = text.len() > NEW_OUTPUT_BYTES || machine.output.dropped() > seen.output;
         if text.len() > NEW_OUTPUT_BYTES {

@@ -380,7 +380,8 @@ impl Conversation {
     pub fn output(&self) -> Result<OutputReport, DapError> {
         let session = self.newest().ok_or(DapError::NoSession)?;
         let mut seen = session.lock_seen();
-        let machine = session.monitor.look();
+        let mut machine = session.monitor.look();
+        machine.flush();
         seen.output = machine.output.total();
         Ok(OutputReport {
             text: machine.output.text(),
@@ -547,6 +548,7 @@ impl Conversation {
     }
 
     fn list_breakpoints(&self, only: Option<PathBuf>) -> BreakpointsReport {
+        let live = self.live().is_some();
         let session = self.newest();
         let kept = self.lock();
         let machine = session.as_ref().map(|session| session.monitor.look());
@@ -578,7 +580,7 @@ impl Conversation {
             breakpoints,
             exceptions: kept.exceptions.clone(),
             notes: Vec::new(),
-            live: session.is_some(),
+            live,
         }
     }
 

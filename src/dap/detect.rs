@@ -142,9 +142,11 @@ impl Surroundings<'_> {
             .flat_map(|folder| [".venv", "venv"].map(|venv| folder.join(venv).join("bin")))
             .flat_map(|bin| ["python3", "python"].map(|name| bin.join(name)))
             .find(|python| is_executable(python));
+        // Who configured a path means that one.
+        let named = row.programs.first().is_some_and(|name| name.contains('/'));
         let python = match own {
-            Some(python) => python,
-            None => self.on_path(&row.programs)?,
+            Some(python) if !named => python,
+            _ => self.on_path(&row.programs)?,
         };
         self.probe(&python)?;
         Ok(python)

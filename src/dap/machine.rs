@@ -108,6 +108,9 @@ pub(crate) struct Machine {
     pub(crate) last_thread: Option<i64>,
     pub(crate) capabilities: Capabilities,
     pub(crate) output: Ring,
+    /// The lines of standard output and standard error whose end has not come: adapters send them in
+    /// pieces, and two streams in pieces would mix within a line.
+    unfinished: [String; 2],
     /// What the adapter said itself.
     pub(crate) words: Ring,
     pub(crate) placements: Placements,
@@ -135,6 +138,7 @@ impl Machine {
             last_thread: None,
             capabilities: Capabilities::default(),
             output: Ring::new(limits::DEBUG_OUTPUT_BYTES),
+            unfinished: [String::new(), String::new()],
             words: Ring::new(limits::DEBUG_WORDS_BYTES),
             placements: Placements::default(),
         }
@@ -155,6 +159,9 @@ impl Machine {
 
     /// Takes in an event.
     pub(crate) fn apply(&mut self, name: &str, body: &Value) -> Option<Effect> {
+        if matches!(name, "stopped" | "exited" | "terminated") {
+            self.flush();
+        }
         match name {
             "initialized" => self.initialized = true,
             "stopped" => self.stopped(body),
@@ -319,6 +326,25 @@ impl Machine {
         }
     }
 
+    /// Takes over lines whose end has not come.
+    pub(crate) fn flush(&mut self) {
+        for unfinished in &mut self.unfinished {
+            self.output.push(&std::mem::take(unfinished));
+        }
+    }
+
+    fn wrote_stream(&mut self, stream: usize, text: &str) {
+        let unfinished = &mut self.unfinished[stream];
+        unfinished.push_str(text);
+        let whole = match unfinished.rfind('\n') {
+            _ if unfinished.len() > UNFINISHED_BYTES => unfinished.len(),
+            Some(at) => at + 1,
+            None => return,
+        };
+        self.output.push(&unfinished[..whole]);
+        unfinished.drain(..whole);
+    }
+
     fn wrote(&mut self, body: &Value) {
         let Some(text_) = text(body, "output") else {
             return;
@@ -326,7 +352,7 @@ impl Machine {
         match text(body, "category").as_deref().unwrap_or("console") {
             "telemetry" => {}
             category @ ("stdout" | "stderr") => {
-                self.output.push(&text_);
+                self.wrote_stream(usize::from(category == "stderr"), &text_);
                 if category == "stderr" && !self.configured {
                     self.words.push(&text_);
                 }
@@ -346,6 +372,9 @@ impl Machine {
     }
 }
 
+/// Bytes of a line without an end that are held back.
+const UNFINISHED_BYTES: usize = 4096;
+
 /// Reads the status out of `Process 42 has exited with status 3`.
 fn exit_status(words: &str) -> Option<i64> {
     let (before, after) = words.split_once("exited with status")?;
@@ -364,7 +393,14 @@ fn is_noise(words: &str) -> bool {
     let words = words.trim_start();
     words.is_empty()
         || (words.starts_with("Process ") && words.contains(" exited with status"))
-        || words.starts_with("Detaching")
+        || [
+            "Detaching",
+            "Attached to process",
+            "Executable binary set to",
+            "Launched process",
+        ]
+        .iter()
+        .any(|beginning| words.starts_with(beginning))
         || words.starts_with("Type 'dlv help'")
 }
 

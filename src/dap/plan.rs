@@ -101,10 +101,10 @@ impl Planner<'_> {
             Some(path) => path.parent().unwrap_or(path).to_owned(),
             None => cwd.clone(),
         };
-        let what = program
-            .or(spec.module.as_deref())
-            .unwrap_or_default()
-            .to_owned();
+        let what = match &path {
+            Some(path) => self.workspace.display(path),
+            None => spec.module.clone().unwrap_or_default(),
+        };
         let named = spec
             .adapter
             .as_deref()
@@ -155,7 +155,7 @@ impl Planner<'_> {
                 "stopOnEntry": spec.stop_on_entry,
             }),
         };
-        extend(&mut arguments, &detected.row.extra);
+        extend(&mut arguments, &detected.row.launch);
         let folder = match dialect {
             // delve builds in its own folder, which must be in the module.
             Dialect::Delve => nearest_folder(&start),
@@ -242,7 +242,7 @@ impl Planner<'_> {
                 "uri": spec.uri, "program": self.optional(&spec.program)?}),
         };
         drop_nulls(&mut arguments);
-        extend(&mut arguments, &detected.row.extra);
+        extend(&mut arguments, &detected.row.attach);
         let reach = match direct {
             Some(port) => crate::dap::transport::Reach::Connect { host, port },
             None => self.spawn(&detected, start)?,
@@ -451,6 +451,8 @@ fn debugpy(detected: &Detected, spec: &LaunchSpec, path: Option<&Path>, cwd: &Pa
         "console": "internalConsole", "redirectOutput": true,
         // A child that nobody attaches to would hang the program for ever.
         "subProcess": false,
+        // Ending by sys.exit is an end and no uncaught exception, whatever its code.
+        "breakOnSystemExit": [],
         "justMyCode": true, "stopOnEntry": spec.stop_on_entry,
     });
     drop_nulls(&mut arguments);
@@ -481,6 +483,8 @@ fn delve(
     let mut arguments = json!({
         "mode": mode, "program": program, "args": spec.args, "cwd": cwd, "env": spec.env,
         "stopOnEntry": spec.stop_on_entry, "outputMode": "remote", "hideSystemGoroutines": true,
+        // In a checkout of another owner, as containers have it, the build fails over the stamp.
+        "buildFlags": "-buildvcs=false",
     });
     let mut scratch = None;
     if mode != "exec" {
@@ -555,73 +559,4 @@ fn drop_nulls(arguments: &mut Value) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dap::adapters::builtin;
-
-    fn detected(id: &str) -> Detected {
-        Detected {
-            row: builtin()
-                .into_iter()
-                .find(|row| row.id == id)
-                .expect("a row"),
-            root: None,
-            program: Ok(PathBuf::from("/bin/x")),
-        }
-    }
-
-    // D21: what an adapter cannot do is said before anything starts.
-    #[test]
-    fn what_an_adapter_lacks_is_refused() {
-        let module = LaunchSpec {
-            module: Some("m".to_owned()),
-            ..LaunchSpec::default()
-        };
-        assert!(supported(&detected("debugpy"), &module).is_ok());
-        assert!(supported(&detected("lldb"), &module).is_err());
-        let mode = LaunchSpec {
-            mode: Some("test".to_owned()),
-            ..LaunchSpec::default()
-        };
-        assert!(supported(&detected("delve"), &mode).is_ok());
-        assert!(supported(&detected("debugpy"), &mode).is_err());
-        let entry = LaunchSpec {
-            stop_on_entry: true,
-            ..LaunchSpec::default()
-        };
-        assert!(supported(&detected("debugpy"), &entry).is_ok());
-        assert!(supported(&detected("dart"), &entry).is_err());
-    }
-
-    #[test]
-    fn debugpy_gets_exactly_one_of_program_and_module() {
-        let spec = LaunchSpec {
-            module: Some("m".to_owned()),
-            ..LaunchSpec::default()
-        };
-        let arguments = debugpy(&detected("debugpy"), &spec, None, Path::new("/w"));
-        assert_eq!(arguments["module"], "m");
-        assert!(arguments.get("program").is_none());
-        assert_eq!(arguments["subProcess"], false);
-    }
-
-    #[test]
-    fn delve_takes_its_mode_from_the_program() {
-        for (program, mode) in [
-            ("/x/a.go", "debug"),
-            ("/x/a_test.go", "test"),
-            ("/x/a", "exec"),
-        ] {
-            let spec = LaunchSpec::default();
-            let (arguments, scratch) =
-                delve(&spec, Some(Path::new(program)), Path::new("/x")).expect("a plan");
-            assert_eq!(arguments["mode"], mode, "{program}");
-            assert_eq!(scratch.is_some(), mode != "exec");
-        }
-        let odd = LaunchSpec {
-            mode: Some("replay".to_owned()),
-            ..LaunchSpec::default()
-        };
-        assert!(delve(&odd, None, Path::new("/x")).is_err());
-    }
-}
+mod tests;

@@ -70,6 +70,7 @@ fn refusal(message: &Value, body: &Value) -> String {
     structured
         .filter(|words| !words.trim().is_empty())
         .or_else(|| text(message, "message").filter(|words| !words.trim().is_empty()))
+        .map(|words| words.trim_end().to_owned())
         .unwrap_or_else(|| "the adapter gave no reason".to_owned())
 }
 
@@ -132,12 +133,23 @@ impl Frame {
         let source = value.get("source").unwrap_or(&Value::Null);
         Some(Self {
             id: int(value, "id")?,
-            function: text(value, "name").unwrap_or_default(),
+            function: text(value, "name").map_or_else(String::new, without_hash),
             path: text(source, "path").filter(|path| !path.is_empty()),
             source: text(source, "name").filter(|name| !name.is_empty()),
             line: line(value),
         })
     }
+}
+
+/// A name without the hash that Rust's compiler puts behind it.
+fn without_hash(mut name: String) -> String {
+    if let Some((path, hash)) = name.rsplit_once("::h")
+        && hash.len() == 16
+        && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
+    {
+        name.truncate(path.len());
+    }
+    name
 }
 
 /// One variable, or an element of one.
@@ -247,6 +259,14 @@ mod tests {
             refused(response(Value::Null, json!({}))),
             "the adapter gave no reason"
         );
+    }
+
+    #[test]
+    fn a_hash_of_rust_goes_and_other_names_stay() {
+        assert_eq!(without_hash("a::b::h0123456789abcdef".to_owned()), "a::b");
+        for name in ["a::h0123456789abcde", "a::h0123456789abcdeg", "main"] {
+            assert_eq!(without_hash(name.to_owned()), name);
+        }
     }
 
     #[test]

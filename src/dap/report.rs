@@ -317,7 +317,8 @@ impl fmt::Display for StopReport {
         }
         for line in &self.source {
             let mark = if line.current { "->" } else { "  " };
-            write!(f, "\n{mark} {:>4}  {}", line.line, line.text)?;
+            let text = format!("{mark} {:>4}  {}", line.line, line.text);
+            write!(f, "\n{}", text.trim_end())?;
         }
         if !self.locals.is_empty() {
             write!(f, "\nlocals:")?;

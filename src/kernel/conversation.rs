@@ -6,24 +6,20 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::Scope;
 use std::time::{Duration, Instant};
 
-use base64::Engine;
 use serde_json::Value;
 
 use crate::cancel::Cancel;
 use crate::child::Exit;
+use crate::kernel::present::{display_of, result_of, return_line};
 use crate::kernel::process::{Kernel, Late, Wake, decode};
-use crate::kernel::protocol::{
-    Done, DoneStatus, FromKernel, Return, ReturnImage, ReturnValue, ToKernel,
-};
-use crate::kernel::report::is_generic;
+use crate::kernel::protocol::{Done, DoneStatus, FromKernel, Return, ToKernel};
 use crate::kernel::script::Script;
-use crate::kernel::transcript::{Transcript, cap};
+use crate::kernel::transcript::Transcript;
 use crate::kernel::{
     CallFailure, CallReply, Cell, CellError, CellHost, CellReport, CellStatus, Display,
     KernelError, KernelOptions, Language, StopReason,
@@ -53,8 +49,12 @@ pub(crate) struct Conversation<'a> {
 struct Stopping {
     reason: StopReason,
     since: Instant,
+    nudged: Instant,
     killed: bool,
 }
+
+/// How often an interrupt is repeated within the grace.
+const NUDGE: Duration = Duration::from_millis(250);
 
 /// How a cell ended.
 enum End {
@@ -233,7 +233,11 @@ impl<'a> Conversation<'a> {
                 self.kernel.kill();
                 return Some(Duration::ZERO);
             }
-            return Some(left);
+            if now.duration_since(stopping.nudged) >= NUDGE {
+                stopping.nudged = now;
+                self.kernel.nudge();
+            }
+            return Some(left.min(NUDGE));
         }
         if !self.calls.tokens.is_empty() {
             return None;
@@ -243,15 +247,17 @@ impl<'a> Conversation<'a> {
         let left = deadline.saturating_duration_since(now);
         if left.is_zero() {
             self.stop(StopReason::Inactivity);
-            return Some(self.options.grace);
+            return Some(self.options.grace.min(NUDGE));
         }
         Some(left)
     }
 
     fn stop(&mut self, reason: StopReason) {
+        let now = Instant::now();
         self.stopping = Some(Stopping {
             reason,
-            since: Instant::now(),
+            since: now,
+            nudged: now,
             killed: false,
         });
         if self.kernel.language == Language::JavaScript || self.kernel.is_relayed() {
@@ -486,114 +492,4 @@ impl Drop for Woken {
     fn drop(&mut self) {
         self.0.wake();
     }
-}
-
-fn return_line(id: u64, res: &Result<CallReply, CallFailure>) -> Vec<u8> {
-    let frame = match res {
-        Ok(reply) => Return {
-            id,
-            val: Some(ReturnValue {
-                text: &reply.text,
-                data: &reply.data,
-                images: reply
-                    .images
-                    .iter()
-                    .map(|image| ReturnImage {
-                        mime: &image.mime,
-                        data: base64::engine::general_purpose::STANDARD.encode(&image.bytes),
-                    })
-                    .collect(),
-            }),
-            err: None,
-            kind: None,
-            hint: None,
-        },
-        Err(failure) => Return {
-            id,
-            val: None,
-            err: Some(&failure.message),
-            kind: Some(&failure.kind),
-            hint: failure.hint.as_deref(),
-        },
-    };
-    ToKernel::Ret(frame).to_line()
-}
-
-/// Media types from the richest that a transcript can show to the poorest.
-const RICHEST: [&str; 9] = [
-    "image/png",
-    "image/jpeg",
-    "image/gif",
-    "image/webp",
-    "image/svg+xml",
-    "text/html",
-    "text/markdown",
-    "text/latex",
-    "application/json",
-];
-
-fn richest(data: &BTreeMap<String, String>) -> Option<&'static str> {
-    RICHEST.into_iter().find(|mime| data.contains_key(*mime))
-}
-
-fn display_of(mut data: BTreeMap<String, String>, spill: Option<&Path>) -> Display {
-    let mime = richest(&data);
-    let rich = mime.and_then(|mime| data.remove_entry(mime));
-    let plain = data.remove("text/plain");
-    let (plain, file) = match plain {
-        Some(plain) => {
-            let (plain, file) = cap(plain, spill);
-            (Some(plain), file)
-        }
-        None => (None, None),
-    };
-    // A type that nobody here knows is better than nothing.
-    let (rich, plain) = match (rich, plain) {
-        (None, None) => (data.pop_first(), None),
-        both => both,
-    };
-    match rich {
-        Some((mime, data)) if mime.starts_with("image/") && mime != "image/svg+xml" => Display {
-            mime,
-            data,
-            text: plain,
-            file,
-        },
-        Some((mime, data)) => {
-            let (data, data_file) = cap(data, spill);
-            Display {
-                mime,
-                data,
-                text: plain,
-                file: file.or(data_file),
-            }
-        }
-        None => Display {
-            mime: "text/plain".to_owned(),
-            data: plain.unwrap_or_default(),
-            text: None,
-            file,
-        },
-    }
-}
-
-/// Puts the value of the cell into the report; its picture joins the displays.
-fn result_of(
-    mut data: BTreeMap<String, String>,
-    report: &mut CellReport,
-    displays: &mut Vec<Display>,
-    spill: Option<&Path>,
-) {
-    let plain = data.remove("text/plain").unwrap_or_default();
-    let (shown, file) = cap(plain.clone(), spill);
-    report.result = Some(shown);
-    report.result_file = file;
-    if let Some(mime) = richest(&data)
-        && (mime.starts_with("image/") || is_generic(&plain))
-        && let Some(rich) = data.remove(mime)
-    {
-        displays.push(display_of(BTreeMap::from([(mime.to_owned(), rich)]), spill));
-    }
-    data.retain(|_, form| form.len() <= limits::CELL_TEXT_BYTES);
-    report.result_bundle = data;
 }

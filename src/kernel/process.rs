@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio, ioctl_fionread};
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
 use crate::cancel::Cancel;
 use crate::child::{Child, Exit, Isolation, Processes, Program, Stderr, Stream};
@@ -40,6 +40,8 @@ pub(crate) struct Kernel {
     buffer: Vec<u8>,
     ended: OwnedFd,
     late: Option<LateReader>,
+    /// What the environment of everything that this interpreter started holds.
+    mark: String,
     child: Child,
 }
 
@@ -104,7 +106,9 @@ impl Kernel {
             true => interpreter.words.join(" "),
             false => options.enclosure.join(" "),
         };
-        let program = Program::new(&words[0], &options.folder, options.env.clone())
+        let mark = mark();
+        let env = options.env.clone().with(MARK, &mark);
+        let program = Program::new(&words[0], &options.folder, env)
             .args(&words[1..])
             .isolation(Isolation::Session)
             .stdin(Stream::Piped)
@@ -141,6 +145,7 @@ impl Kernel {
             buffer: vec![0; CHUNK],
             ended,
             late: None,
+            mark,
             child,
         };
         kernel.await_hello(options, cancel)?;
@@ -295,7 +300,14 @@ impl Kernel {
         // SIGINT ends the commands that the cell runs. Python code may ignore it, or a library may wait in
         // the C library for a command, so the interpreter gets a signal of its own besides.
         self.child.interrupt();
+        self.nudge();
+    }
+
+    /// Sends the interpreter its own signal again: with threads of native code about, the one that must
+    /// wake up may have missed it. The interpreter counts them as one.
+    pub(crate) fn nudge(&self) {
         if self.language == Language::Python
+            && !self.enclosed
             && let Some(pid) = Pid::from_raw(self.child.pid().cast_signed())
         {
             let _ = kill_process(pid, Signal::USR2);
@@ -330,6 +342,7 @@ impl Kernel {
 impl Drop for Kernel {
     fn drop(&mut self) {
         self.quit();
+        sweep(&self.mark);
     }
 }
 
@@ -408,6 +421,45 @@ impl Drop for LateReader {
         self.stop = None;
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
+        }
+    }
+}
+
+/// The variable that tells whose a process is.
+const MARK: &str = "TOOLBOX_KERNEL";
+
+/// Makes a value for [`MARK`] that no other interpreter has.
+fn mark() -> String {
+    let since = std::time::SystemTime::UNIX_EPOCH
+        .elapsed()
+        .unwrap_or_default();
+    format!("{}-{}", std::process::id(), since.as_nanos())
+}
+
+/// Kills what an interpreter left in sessions of its own: once it is dead nothing else tells whose they are.
+fn sweep(mark: &str) {
+    let line = format!("{MARK}={mark}");
+    let Ok(entries) = std::fs::read_dir("/proc") else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let number = entry
+            .file_name()
+            .to_str()
+            .and_then(|name| name.parse().ok());
+        let Some(pid) = number.and_then(Pid::from_raw) else {
+            continue;
+        };
+        let Ok(descriptor) = pidfd_open(pid, PidfdFlags::empty()) else {
+            continue;
+        };
+        // The descriptor is opened first: the environment that is read after it is that process's.
+        let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
+        if environment
+            .split(|byte| *byte == 0)
+            .any(|variable| variable == line.as_bytes())
+        {
+            let _ = pidfd_send_signal(descriptor, Signal::KILL);
         }
     }
 }

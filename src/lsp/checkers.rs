@@ -43,12 +43,12 @@ enum State {
     Disabled(String),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Settings {
     processes: Processes,
     env: Env,
     time: Duration,
-    /// Ids of checkers that are not run.
+    /// Ids of checkers that are not used.
     without: Vec<String>,
 }
 
@@ -132,29 +132,21 @@ impl Checkers {
     /// Sets how long all checks together may take.
     #[must_use]
     pub fn with_time(self, time: Duration) -> Self {
-        Self(match self.0 {
-            State::Enabled(settings) => State::Enabled(Arc::new(Settings {
-                processes: settings.processes.clone(),
-                env: settings.env.clone(),
-                time,
-                without: settings.without.clone(),
-            })),
-            State::Disabled(reason) => State::Disabled(reason),
-        })
+        self.changed(|settings| settings.time = time)
     }
 
-    /// Leaves checkers out, by their ids such as `cargo check`; the next of the same project takes the place.
+    /// Leaves out checkers by the names that reports give them, such as `cargo check`.
     #[must_use]
-    pub fn without(self, ids: Vec<String>) -> Self {
-        Self(match self.0 {
-            State::Enabled(settings) => State::Enabled(Arc::new(Settings {
-                processes: settings.processes.clone(),
-                env: settings.env.clone(),
-                time: settings.time,
-                without: ids,
-            })),
-            State::Disabled(reason) => State::Disabled(reason),
-        })
+    pub fn without(self, ids: &[String]) -> Self {
+        self.changed(|settings| settings.without.extend_from_slice(ids))
+    }
+
+    fn changed(self, change: impl FnOnce(&mut Settings)) -> Self {
+        let Self(mut state) = self;
+        if let State::Enabled(settings) = &mut state {
+            change(Arc::make_mut(settings));
+        }
+        Self(state)
     }
 
     /// Checks every root of the workspace.
@@ -181,6 +173,12 @@ impl Checkers {
         }
         let (checks, found): (Vec<Check>, Vec<Vec<Diagnostic>>) = results.into_iter().unzip();
         Ok(CheckReport::new(checks, found.concat()))
+    }
+}
+
+impl Settings {
+    fn uses(&self, id: &str) -> bool {
+        !self.without.iter().any(|other| other == id)
     }
 }
 
@@ -310,24 +308,24 @@ impl Checking<'_> {
     }
 
     fn check(&self, job: &Job, within_limit: bool) -> (Check, Vec<Diagnostic>) {
-        let without = &self.settings.without;
-        let is_wanted = |id: &str| without.iter().all(|unwanted| unwanted != id);
-        let env = &self.settings.env;
-        let installed = roots::installed(job.row, &is_wanted, &job.root, self.workspace, env);
+        let installed = roots::installed(job.row, &job.root, self.workspace, self.settings);
         let (checker, result) = match installed {
             Some((checker, _)) if !within_limit => {
                 let why = format!("more than {} roots", limits::CHECK_ROOTS);
                 (checker.id.to_owned(), Err((Outcome::Skipped, Some(why))))
             }
             Some((checker, program)) => (checker.id.to_owned(), self.run(checker, &program, job)),
-            None if !job.row.checkers.iter().any(|checker| is_wanted(checker.id)) => {
-                let ids: Vec<&str> = job.row.checkers.iter().map(|checker| checker.id).collect();
-                let why = "the configuration disables it".to_owned();
-                (ids.join(" or "), Err((Outcome::Skipped, Some(why))))
-            }
             None => {
-                let ids: Vec<&str> = job.row.checkers.iter().map(|checker| checker.id).collect();
-                (ids.join(" or "), Err((Outcome::NotInstalled, None)))
+                let ids = job.row.checkers.iter().map(|checker| checker.id);
+                let used: Vec<&str> = ids.clone().filter(|id| self.settings.uses(id)).collect();
+                match used.is_empty() {
+                    true => {
+                        let why = "the configuration disables it".to_owned();
+                        let ids: Vec<&str> = ids.collect();
+                        (ids.join(" or "), Err((Outcome::Skipped, Some(why))))
+                    }
+                    false => (used.join(" or "), Err((Outcome::NotInstalled, None))),
+                }
             }
         };
         let (outcome, detail, diagnostics) = match result {

@@ -113,27 +113,32 @@ impl Documents {
     /// Notes the content that the server is about to be given; returns the version that it gets.
     pub(crate) fn put(&mut self, path: &Path, content: Content) -> i64 {
         self.clock += 1;
-        let version = self
-            .open
-            .get(path)
-            .map_or(1, |document| document.version + 1);
+        let known = self.open.get(path);
+        let version = known.map_or(1, |document| document.version + 1);
+        let used = known.map_or(self.clock, |document| document.used);
         let document = Document {
             version,
             hash: content.hash,
             text: content.text,
             stamp: content.stamp,
-            used: self.clock,
+            used,
         };
         self.open.insert(path.to_path_buf(), document);
         version
     }
 
-    /// Notes that a document is used and how its file looks now.
-    pub(crate) fn touch(&mut self, path: &Path, stamp: Stamp) {
+    /// Notes how the file of a document looks now.
+    pub(crate) fn restamp(&mut self, path: &Path, stamp: Stamp) {
+        if let Some(document) = self.open.get_mut(path) {
+            document.stamp = stamp;
+        }
+    }
+
+    /// Notes that somebody asked about a document; keeping it up to date is no use of it.
+    pub(crate) fn touch(&mut self, path: &Path) {
         self.clock += 1;
         if let Some(document) = self.open.get_mut(path) {
             document.used = self.clock;
-            document.stamp = stamp;
         }
     }
 
@@ -194,10 +199,11 @@ mod tests {
         }
         assert_eq!(documents.put(&path("a"), content("new")), 2);
         assert_eq!(documents.excess(3), [] as [PathBuf; 0]);
-        assert_eq!(documents.excess(2), [path("b")]);
-        let stamp = content("").stamp;
-        documents.touch(&path("b"), stamp);
-        assert_eq!(documents.excess(1), [path("c"), path("a")]);
+        assert_eq!(documents.excess(2), [path("a")]);
+        // A new text is no use; a question is.
+        assert_eq!(documents.excess(1), [path("a"), path("b")]);
+        documents.touch(&path("a"));
+        assert_eq!(documents.excess(1), [path("b"), path("c")]);
     }
 
     #[test]

@@ -178,6 +178,8 @@ fn without_places(message: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::slice::from_ref;
+
     use super::*;
 
     fn at(line: usize, message: &str) -> Diagnostic {
@@ -206,9 +208,9 @@ mod tests {
     fn only_what_the_baseline_lacks_is_new() {
         let ledger = Ledger::default();
         let old = at(1, "old");
-        assert_eq!(newly(&ledger, &[old.clone()], &[old.clone()]), []);
+        assert_eq!(newly(&ledger, from_ref(&old), from_ref(&old)), []);
         assert_eq!(
-            newly(&ledger, &[old.clone()], &[old, at(2, "new")]),
+            newly(&ledger, from_ref(&old), &[old.clone(), at(2, "new")]),
             [(2, 1)]
         );
     }
@@ -254,7 +256,7 @@ mod tests {
         assert_eq!(newly(&ledger, &[], &[two.clone(), one.clone()]), [(1, 2)]);
         let all = [one.clone(), two.clone(), three];
         assert_eq!(newly(&ledger, &[one.clone(), two], &all), [(3, 1)]);
-        assert_eq!(newly(&ledger, &[one.clone()], &[one]), []);
+        assert_eq!(newly(&ledger, from_ref(&one), from_ref(&one)), []);
     }
 
     // R34: the key is severity, code and message.
@@ -267,7 +269,7 @@ mod tests {
         let mut code = base.clone();
         code.code = None;
         for (n, other) in [warning, code, at(1, "y")].into_iter().enumerate() {
-            assert_eq!(newly(&ledger, &[base.clone()], &[other]), [(1, 1)], "{n}");
+            assert_eq!(newly(&ledger, from_ref(&base), &[other]), [(1, 1)], "{n}");
         }
     }
 

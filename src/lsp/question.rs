@@ -133,7 +133,11 @@ impl Opened {
     /// Returns what is under way, where the answer may miss something for it.
     pub fn incomplete(&self) -> Option<String> {
         match &self.readiness {
-            Readiness::Ready => None,
+            // A server that has loaded and complains, such as of a missing standard library, finds less.
+            Readiness::Ready => {
+                let health = self.server.health()?;
+                Some(health.lines().next().unwrap_or_default().to_owned())
+            }
             Readiness::Incomplete(why) => Some(why.clone()),
         }
     }

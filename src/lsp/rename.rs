@@ -17,6 +17,7 @@ use crate::lsp::convert::Lines;
 use crate::lsp::edits::{Change, Context, EditError, OpenDocument, Planned, plan};
 use crate::lsp::error::{LspError, METHOD_NOT_FOUND};
 use crate::lsp::question::{AskError, Opened, Spot};
+use crate::lsp::servers::Ready;
 use crate::lsp::supervisor::Supervisor;
 use crate::lsp::symbol::Target;
 
@@ -130,7 +131,7 @@ pub fn rename(
 impl Rename {
     /// Tells the servers of what was committed: renamed files, new texts, saves. The observer of the commit
     /// may have told them part of it; texts that they have already are not sent again.
-    pub fn announce(&self, supervisor: &Supervisor) {
+    pub fn announce(&self, supervisor: &Supervisor, cancel: &Cancel) {
         let files = &self.planned.files;
         let renames: Vec<(PathBuf, PathBuf)> = files
             .iter()
@@ -151,19 +152,28 @@ impl Rename {
                 // A server that is gone hears of nothing.
                 let _ = server.did_rename(&renames);
             }
-            for file in files {
+            let is_its_own = Arc::ptr_eq(&server, &self.server);
+            // clangd never looks at a file again that it has indexed and that nobody opens.
+            let opens = is_its_own && server.row().ready == Ready::BackgroundIndex;
+            let mut absorbed = Vec::new();
+            for (n, file) in files.iter().enumerate() {
                 match file.change {
                     Change::Deleted => server.close(&file.path),
                     Change::Added | Change::Modified | Change::Moved => {
                         let is_open = server.document(&file.path).is_some();
-                        let is_its_own = Arc::ptr_eq(&server, &self.server) && file.from.is_some();
-                        if (is_open || is_its_own)
-                            && server.sync(&file.path).is_ok_and(|synced| synced.changed)
-                        {
+                        let is_new = is_its_own && file.from.is_some();
+                        let is_opened = is_open || is_new || (opens && n < limits::WRITE_OPENED);
+                        if is_opened && server.sync(&file.path).is_ok_and(|synced| synced.changed) {
                             let _ = server.save(&file.path);
+                        }
+                        if is_opened {
+                            absorbed.push(file.path.clone());
                         }
                     }
                 }
+            }
+            if is_its_own {
+                server.absorb(&absorbed, cancel);
             }
         }
         supervisor.files_changed(&changes);

@@ -130,6 +130,9 @@ pub fn settled_already(
     };
     match Sign::of(server) {
         Sign::Flycheck => {
+            if !load(server, deadline, cancel) {
+                return Settled::Pending(under_way(server));
+            }
             let done = server.look(|state| {
                 let ended = |event: &crate::lsp::client::ProgressEvent| {
                     !event.began && event.token.contains(FLYCHECK)
@@ -253,13 +256,25 @@ fn flycheck(
     deadline: Instant,
     cancel: &Cancel,
 ) -> Settled {
-    // While it loads, seconds may pass before it takes the save up; its answer shows that it has.
+    // Before it has loaded it drops what the compiler says about files that it does not know yet, so the
+    // check of a save in that time says nothing: it is asked for once more.
+    let mut at = mark.at;
+    if server.look(|state| state.quiescent() == Some(false)) {
+        if !load(server, deadline, cancel) {
+            return Settled::Pending(under_way(server));
+        }
+        at = Instant::now();
+        if let Err(err) = server.save(path) {
+            return Settled::Unavailable(err.to_string());
+        }
+    }
+    // While it is busy, seconds may pass before it takes the save up; its answer shows that it has.
     server.answers(deadline, cancel);
     let taken = Instant::now();
     let begins = |until: Instant| {
         server.wait(until, cancel, |state| {
             let began = |event: &crate::lsp::client::ProgressEvent| {
-                event.began && event.at >= mark.at && event.token.contains(FLYCHECK)
+                event.began && event.at >= at && event.token.contains(FLYCHECK)
             };
             (state.gone().is_some() || state.progress_log().any(began)).then_some(())
         })
@@ -277,6 +292,14 @@ fn flycheck(
         });
     }
     flycheck_running(server, path, taken, deadline, cancel)
+}
+
+/// Waits until the server has loaded its project, or is gone; tells whether it came to that.
+fn load(server: &Server, deadline: Instant, cancel: &Cancel) -> bool {
+    let loaded = server.wait(deadline, cancel, |state| {
+        (state.quiescent() == Some(true) || state.gone().is_some()).then_some(())
+    });
+    loaded.is_some()
 }
 
 /// Waits for the end of a check that runs, or that is about to.

@@ -186,7 +186,7 @@ tables, matplotlib figures as pictures without savefig or show. Top-level await 
 %timeit, !cmd, %%bash and the like work in Python.
 
 In a cell, tool(name, args) calls any of your own tools and returns its text (a str with .data for the \
-structured result): contents = tool(\"Read\", {\"file_path\": \"lib/auth.py\"}). Call many at once from threads \
+structured result): contents = tool(\"Read\", {\"path\": \"lib/auth.py\"}). Call many at once from threads \
 or with await tool.aio(name, args); in JavaScript await tool(name, args) and Promise.all. A failing tool \
 raises. Loops over many files or calls belong in one cell and not in many turns.
 

@@ -146,7 +146,7 @@ impl Tool for LspRename {
             self.committer
                 .commit(&planned.planned.operations, call.observer())
                 .map_err(commit_error)?;
-            planned.announce(supervisor);
+            planned.announce(supervisor, call.cancel());
         }
         Output::report(&report)
     }

@@ -89,6 +89,9 @@ pub(super) fn run(
         .stdin(Stream::Piped)
         .stdout(Stream::Piped)
         .stderr(Stderr::Piped);
+    if cancel.is_cancelled() {
+        return Ok(End::Cancelled);
+    }
     let (woken, wake) = io::pipe()?;
     let _guard = cancel.on_cancel(move || {
         // The pipe is empty before, so this never blocks.

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
@@ -91,7 +91,6 @@ struct Job {
     n_new: usize,
     output: Arc<Ring>,
     cancel: Cancel,
-    folder: Arc<TempDir>,
 }
 
 impl Roster {
@@ -304,10 +303,16 @@ impl Shared {
         entry.began = Some(Instant::now());
         entry.busy = true;
         entry.delivered = false;
+        // The turn begins here: a message that comes before its thread runs is for the next one.
+        let job = entry.begin(number);
+        let folder = state.folder.clone();
         let shared = Arc::clone(self);
         let spawned = std::thread::Builder::new()
             .name(format!("worker-{number}"))
-            .spawn(move || shared.work(number, &*worker));
+            .spawn(move || shared.work(number, &*worker, job, folder));
+        let Some(entry) = state.workers.get_mut(&number) else {
+            return;
+        };
         match spawned {
             Ok(thread) => entry.thread = Some(thread),
             Err(err) => {
@@ -317,11 +322,15 @@ impl Shared {
         }
     }
 
-    fn work(&self, number: u64, worker: &dyn Worker) {
-        while let Some(job) = self.begin(number) {
-            let folder = job.folder.path().join(&job.id);
-            // A file that cannot be written into it fails the turn in words of its own.
-            let _ = std::fs::create_dir_all(&folder);
+    fn work(&self, number: u64, worker: &dyn Worker, job: Job, folder: Option<Arc<TempDir>>) {
+        let folder = folder
+            .as_ref()
+            .map_or(Path::new(""), |folder| folder.path());
+        let folder = folder.join(&job.id);
+        // A file that cannot be written into it fails the turn in words of its own.
+        let _ = std::fs::create_dir_all(&folder);
+        let mut next = Some(job);
+        while let Some(job) = next {
             let turn = Turn {
                 id: &job.id,
                 label: &job.label,
@@ -337,58 +346,27 @@ impl Shared {
             };
             let outcome = catch_unwind(AssertUnwindSafe(|| worker.turn(&turn)))
                 .unwrap_or_else(|_| Outcome::Failed("the worker failed from a defect".to_owned()));
-            if !self.end(number, outcome) {
-                return;
-            }
+            next = self.end(number, outcome);
         }
     }
 
-    /// Begins a turn; `None` when the worker was killed before.
-    fn begin(&self, number: u64) -> Option<Job> {
+    /// Ends a turn, and begins the next one where messages came meanwhile.
+    fn end(&self, number: u64, outcome: Outcome) -> Option<Job> {
         let mut state = self.lock();
-        let folder = state.folder.clone();
         let entry = state.workers.get_mut(&number)?;
-        let Some(folder) = folder.filter(|_| entry.status == WorkerStatus::Running) else {
-            entry.busy = false;
-            self.changed.notify_all();
-            return None;
-        };
-        entry.turns += 1;
-        entry.output.clear();
-        let n_new = entry.messages.len() - entry.n_seen;
-        entry.n_seen = entry.messages.len();
-        Some(Job {
-            id: id_of(number),
-            label: entry.label.clone(),
-            tier: entry.tier,
-            conversation: entry.conversation.clone(),
-            number: entry.turns,
-            brief: entry.brief.clone(),
-            messages: entry.messages.clone(),
-            n_new,
-            output: Arc::clone(&entry.output),
-            cancel: entry.cancel.clone(),
-            folder,
-        })
-    }
-
-    /// Ends a turn; tells whether another one follows.
-    fn end(&self, number: u64, outcome: Outcome) -> bool {
-        let mut state = self.lock();
-        let Some(entry) = state.workers.get_mut(&number) else {
-            return false;
-        };
         let again = entry.status == WorkerStatus::Running && entry.n_seen < entry.messages.len();
-        if again {
+        let next = if again {
             // The next turn does what this one did and more; its result is the one that is delivered.
             entry.result = Some(outcome.into_text());
+            Some(entry.begin(number))
         } else {
             entry.settle(outcome);
             entry.busy = false;
-        }
+            None
+        };
         drop(state);
         self.changed.notify_all();
-        again
+        next
     }
 
     fn close(&self) {
@@ -506,6 +484,26 @@ impl State {
 }
 
 impl Entry {
+    /// Begins a turn, which gets every message that came so far.
+    fn begin(&mut self, number: u64) -> Job {
+        self.turns += 1;
+        self.output.clear();
+        let n_new = self.messages.len() - self.n_seen;
+        self.n_seen = self.messages.len();
+        Job {
+            id: id_of(number),
+            label: self.label.clone(),
+            tier: self.tier,
+            conversation: self.conversation.clone(),
+            number: self.turns,
+            brief: self.brief.clone(),
+            messages: self.messages.clone(),
+            n_new,
+            output: Arc::clone(&self.output),
+            cancel: self.cancel.clone(),
+        }
+    }
+
     fn settle(&mut self, outcome: Outcome) {
         self.worked += self
             .began

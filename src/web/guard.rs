@@ -29,7 +29,7 @@ pub struct BadAllowance(String);
 
 /// An address that was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{host} is at {addr}, {why}")]
+#[error("{host} ({addr}), {why}")]
 pub(super) struct Forbidden {
     host: String,
     addr: IpAddr,
@@ -301,10 +301,7 @@ mod tests {
         let err = Allowed::default()
             .check("mixed", addrs)
             .expect_err("it is refused");
-        assert_eq!(
-            err.to_string(),
-            "mixed is at 127.0.0.1, which is this machine"
-        );
+        assert_eq!(err.to_string(), "mixed (127.0.0.1), which is this machine");
     }
 
     #[test]

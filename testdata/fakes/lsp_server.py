@@ -17,7 +17,8 @@ The scenario is a JSON object in the first argument:
   deaf_on        a method after which nothing is read any more
   mute_on        methods that are never answered
   stubborn       ignore SIGTERM, `shutdown` and the end of input, and start a child
-  progress       [begin_on, end_after_s]: announce work when a method comes, end it later
+  progress       [begin_on, end_after_s]: announce work when a method comes, end it later (never: null)
+  busy_answers   method -> result while that work is under way
   publish        list of {on, after_s, items, version}: publish diagnostics when a method comes;
                  version "same" is that of the document, null is none, a number is itself
 """
@@ -33,8 +34,7 @@ import time
 scenario = json.loads(sys.argv[1]) if len(sys.argv) > 1 else {}
 out = sys.stdout.buffer
 lock = threading.Lock()
-answers = []
-answered = threading.Event()
+working = threading.Event()
 turns = {}
 version = {}
 
@@ -84,6 +84,12 @@ def later(seconds, message):
     timer.start()
 
 
+def end_work():
+    working.clear()
+    send({"jsonrpc": "2.0", "method": "$/progress",
+          "params": {"token": "ANALYZING", "value": {"kind": "end"}}})
+
+
 def answer(method, number, params):
     errors = scenario.get("errors", {}).get(method)
     if errors:
@@ -110,6 +116,9 @@ def answer(method, number, params):
         if scenario.get("stubborn"):
             return None
         return send({"jsonrpc": "2.0", "id": number, "result": None})
+    if working.is_set() and method in scenario.get("busy_answers", {}):
+        result = scenario["busy_answers"][method]
+        return send({"jsonrpc": "2.0", "id": number, "result": result})
     in_turn = scenario.get("answers_in_turn", {}).get(method)
     if in_turn:
         turn = turns.get(method, 0)
@@ -135,8 +144,11 @@ def events(method, params):
     if progress and progress[0] == method:
         value = {"kind": "begin", "title": "Analyzing…"}
         send({"jsonrpc": "2.0", "method": "$/progress", "params": {"token": "ANALYZING", "value": value}})
-        later(progress[1], {"jsonrpc": "2.0", "method": "$/progress",
-                            "params": {"token": "ANALYZING", "value": {"kind": "end"}}})
+        working.set()
+        if progress[1] is not None:
+            timer = threading.Timer(progress[1], end_work)
+            timer.daemon = True
+            timer.start()
     for publication in scenario.get("publish", []):
         if publication["on"] == method:
             params = {"uri": document.get("uri"), "diagnostics": publication["items"]}

@@ -24,7 +24,7 @@ def call(tool, **args):
             send(answer=line["question"], approve=True)
         elif event == "question":
             send(answer=line["question"], choices=[len(line["card"]["options"])])
-        elif line.get("id") == tool:
+        elif event is None and line.get("id") == tool:
             return line
     raise SystemExit("the session has ended")
 

@@ -307,5 +307,5 @@ fn a_file_says_what_an_agent_sees() {
     toolbox(&folder, &["tools", "--agent", "all.json"])
         .assert()
         .success()
-        .stdout(contains("ast_grep   read"));
+        .stdout(contains("ast_grep         read"));
 }

@@ -5,6 +5,7 @@
 
 mod bash;
 mod edits;
+mod eval;
 mod files;
 mod finding;
 mod inspect;

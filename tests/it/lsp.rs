@@ -1,6 +1,10 @@
 //! Language servers under supervision: real ones, and a scripted one for what real ones rarely do.
 
+mod answers;
 mod client;
+mod command;
 mod faults;
+mod life;
+mod more;
 mod servers;
 mod tool;

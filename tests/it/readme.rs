@@ -65,7 +65,7 @@ fn the_readme_shows_what_is_printed() {
         let output = Command::new("/bin/sh")
             .args(["-c", &example.command])
             .env_clear()
-            .env("PATH", bin)
+            .env("PATH", format!("{}:/usr/bin:/bin", bin.display()))
             .env("HOME", temp.path())
             .current_dir(&checkout)
             .output()

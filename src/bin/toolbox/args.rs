@@ -14,7 +14,7 @@ use crate::{ask, config, help};
 #[command(
     name = "toolbox",
     version,
-    about = "Finds and rewrites code by its shape",
+    about = "The built-in tools of a coding agent's runtime",
     long_about = help::TOOLBOX,
     after_help = help::EXIT_CODES,
     propagate_version = true,
@@ -122,7 +122,7 @@ pub(crate) enum Command {
     WebSearch(crate::web::WebSearch),
     /// Run a program under a debugger: breakpoints, steps, stack, variables, output
     #[command(long_about = crate::debug::HELP)]
-    Debug(crate::debug::Debug),
+    Debug(Box<crate::debug::Debug>),
     /// Let background workers do things: spawn, send, wait, kill, list
     #[command(long_about = crate::vibe::HELP)]
     Vibe(crate::vibe::Vibe),
@@ -236,6 +236,9 @@ pub(crate) struct Resolve {
     /// Drop everything that is staged in this workspace
     #[arg(long, conflicts_with = "words")]
     pub(crate) discard_all: bool,
+    /// Ask the language servers what the accepted edit broke, and wait for their answer
+    #[arg(long, requires = "words")]
+    pub(crate) diagnostics: bool,
 }
 
 #[derive(Clone, Debug, Args)]

@@ -10,6 +10,8 @@ mod conversation;
 mod place;
 mod server;
 
+use std::ffi::OsString;
+
 use serde_json::{Value, json};
 use toolbox::tool::{Output, Tier};
 
@@ -24,7 +26,9 @@ use place::Place;
 pub(crate) use server::{ServeArgs, serve};
 
 /// The tools whose state outlives a command.
-pub(crate) const KEPT: [&str; 7] = [
+const KEPT: [&str; 9] = [
+    "lsp",
+    "lsp_rename",
     "debug",
     "eval",
     "vibe_spawn",
@@ -33,6 +37,13 @@ pub(crate) const KEPT: [&str; 7] = [
     "vibe_kill",
     "vibe_list",
 ];
+
+/// Tells whether a call belongs into the background session.
+pub(crate) fn is_kept(name: &str, args: &Value) -> bool {
+    // A command of the shell that runs on, and what is asked about it later.
+    let runs_on = args["run_in_background"] == true || args["background_id"].is_string();
+    KEPT.contains(&name) || (runs_on && matches!(name, "Bash" | "bash"))
+}
 
 /// How a command calls.
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,7 +67,7 @@ pub(crate) fn call_with(
 ) -> Step<Output> {
     let host = Host::open(console, global)?;
     let progress = Progress::of_tool(console, name);
-    let link = link(console, &host, &progress)?;
+    let link = link(console, &host, global, &progress)?;
     let request = json!({
         "id": 1, "tool": name, "args": args, "approved": true, "approve": via.approve,
     });
@@ -99,14 +110,18 @@ pub(crate) fn stop(console: &Console, global: &Global) -> Step {
     }
 }
 
-fn link(console: &Console, host: &Host, progress: &Progress) -> Step<Link> {
+fn link(console: &Console, host: &Host, global: &Global, progress: &Progress) -> Step<Link> {
     let place = place(console, host)?;
     let root = host.workspace.root().display();
-    let found = client::find_or_start(&place, host);
+    let found = client::find_or_start(&place, &host.workspace, &inherited(global));
     // What is said now has the line to itself.
     progress.pause();
     match found.map_err(|error| console.fail(&error))? {
         Found::Running(link) => {
+            let digest = host.config().digest();
+            let link = link
+                .configured_as(&digest)
+                .map_err(|error| console.fail(&error))?;
             progress.resume();
             Ok(link)
         }
@@ -121,6 +136,23 @@ fn link(console: &Console, host: &Host, progress: &Progress) -> Step<Link> {
             Ok(link)
         }
     }
+}
+
+/// The global flags that a session takes over from the command that starts it.
+fn inherited(global: &Global) -> Vec<OsString> {
+    let mut flags = Vec::new();
+    if let Some(config) = &global.config {
+        // The session works in another folder.
+        let config = std::path::absolute(config).unwrap_or_else(|_| config.clone());
+        flags.extend(["--config".into(), config.into_os_string()]);
+    }
+    if global.trust_project {
+        flags.push("--trust-project".into());
+    }
+    if let Some(enclosure) = &global.enclosure {
+        flags.extend(["--enclosure".into(), enclosure.into()]);
+    }
+    flags
 }
 
 fn running(console: &Console, host: &Host) -> Step<Option<Link>> {

@@ -24,7 +24,7 @@ pub(crate) fn call(console: &Console, global: &Global, args: Call) -> Step {
         let error = ToolError::invalid_args(format!("the arguments are no JSON: {err}"));
         console.fail(&error.with_hint("pass one JSON object, such as '{\"edit_id\":\"edit_1\"}'"))
     })?;
-    let output = if args.background || background::KEPT.contains(&args.name.as_str()) {
+    let output = if args.background || background::is_kept(&args.name, &arguments) {
         let via = Via {
             approve: args.approve,
         };
@@ -37,6 +37,7 @@ pub(crate) fn call(console: &Console, global: &Global, args: Call) -> Step {
     match args.name.as_str() {
         "ast_grep" => found(!is_empty(&output.data, "matches")),
         "ast_edit" => found(output.data["edit_id"].is_string()),
+        "eval" => crate::eval::ended_well(&output),
         _ => Ok(()),
     }
 }

@@ -4,6 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
+use toolbox::child::Processes;
+use toolbox::dap::{AdapterRow, Options, Supervisor};
+use toolbox::tools::DebugResources;
+use toolbox::workspace::Workspace;
 
 use crate::args::Global;
 use crate::background;
@@ -147,6 +151,20 @@ enum Operation {
     Output,
     Restart,
     Terminate,
+}
+
+/// What debug sessions are started with: the environment of this process, and the user's adapters.
+pub(crate) fn resources(
+    workspace: &Workspace,
+    processes: Processes,
+    adapters: Vec<AdapterRow>,
+) -> DebugResources {
+    let mut options = Options::new(std::env::vars_os().collect());
+    options.adapters = adapters;
+    DebugResources {
+        supervisor: Supervisor::new(processes, options),
+        workspace: workspace.clone(),
+    }
 }
 
 /// Does one operation.

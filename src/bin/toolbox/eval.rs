@@ -19,8 +19,8 @@ use toolbox::workspace::Workspace;
 
 use crate::args::Global;
 use crate::background::{self, Via};
-use crate::config::Sections;
-use crate::host::state_dir;
+use crate::config::Config;
+use crate::host::{Host, state_dir};
 use crate::output::{Console, Ending, Step};
 
 pub(crate) const HELP: &str = "\
@@ -94,7 +94,7 @@ pub(crate) fn eval(console: &Console, global: &Global, args: EvalCommand) -> Ste
         approve: Some(args.approve),
     };
     let mut output = background::call_with(console, global, "eval", Value::Object(call), via)?;
-    let files = write_pictures(console, &output)?;
+    let files = write_pictures(console, global, &output)?;
     if !files.is_empty() && !console.json {
         for file in &files {
             output.text.push_str(&format!("\n{}", file.display()));
@@ -107,6 +107,11 @@ pub(crate) fn eval(console: &Console, global: &Global, args: EvalCommand) -> Ste
         true => console.print_json(&output.data)?,
         false => console.print(&output.text)?,
     }
+    ended_well(&output)
+}
+
+/// Turns the status of a cell into its exit code.
+pub(crate) fn ended_well(output: &Output) -> Step {
     if output.data["status"] == "ok" {
         Ok(())
     } else {
@@ -118,31 +123,21 @@ pub(crate) fn eval(console: &Console, global: &Global, args: EvalCommand) -> Ste
 pub(crate) fn resources(
     workspace: &Workspace,
     processes: Processes,
+    config: &Config,
     budget: Option<Duration>,
-    config: &Sections,
 ) -> EvalResources {
+    let section = &config.sections.eval;
     let variables: Env = env::vars_os().collect();
     let mut options = KernelOptions::new(workspace.root(), variables);
     options.virtual_env = env::var_os("VIRTUAL_ENV")
         .map(PathBuf::from)
         .filter(|path| path.is_absolute());
-    options.budget = budget.or(config.eval.budget).or(options.budget);
-    options.enclosure = config.enclosure.clone().unwrap_or_default();
-    let enclosed = !options.enclosure.is_empty();
-    // What is named for an enclosure is looked up there.
-    let program = |name: &String| match enclosed {
-        true => PathBuf::from(name),
-        false => program(name, workspace.root()),
-    };
-    options.python = config.eval.python.as_ref().map(program);
-    options.node = config.eval.node.as_ref().map(program);
+    options.python = section.python.as_ref().map(PathBuf::from);
+    options.node = section.node.as_ref().map(PathBuf::from);
+    options.enclosure = config.sections.enclosure.clone().unwrap_or_default();
+    options.budget = budget.or(section.budget).or(options.budget);
     options.spill = state_dir(workspace.root()).map(|state| state.join("output"));
     EvalResources::new(processes, options)
-}
-
-/// Finds a configured program: a path, relative to the root or absolute, or a name on the `PATH`.
-fn program(name: &str, root: &Path) -> PathBuf {
-    which::which_in(name, env::var_os("PATH"), root).unwrap_or_else(|_| PathBuf::from(name))
 }
 
 fn code(console: &Console, args: &EvalCommand) -> Step<String> {
@@ -179,7 +174,7 @@ fn first_line(code: &str) -> String {
 }
 
 /// Writes the pictures of a cell to files, named by what they show so that the same one is written once.
-fn write_pictures(console: &Console, output: &Output) -> Step<Vec<PathBuf>> {
+fn write_pictures(console: &Console, global: &Global, output: &Output) -> Step<Vec<PathBuf>> {
     let displays = output.data["displays"].as_array();
     let mut files = Vec::new();
     for display in displays.into_iter().flatten() {
@@ -197,7 +192,10 @@ fn write_pictures(console: &Console, output: &Output) -> Step<Vec<PathBuf>> {
         let Some(bytes) = bytes else { continue };
         let mut name = ContentHash::of(&bytes).to_string();
         name.truncate(12);
-        let folder = env::temp_dir().join("toolbox-figures");
+        let root = Host::open(console, global)?.workspace;
+        let folder = state_dir(root.root())
+            .unwrap_or_else(|| root.root().to_owned())
+            .join("figures");
         let path = folder.join(format!("figure-{name}.{extension}"));
         std::fs::create_dir_all(&folder)
             .and_then(|()| std::fs::write(&path, bytes))

@@ -2,13 +2,14 @@
 //! open.
 
 pub(crate) const TOOLBOX: &str = "\
-The built-in tools of a coding agent's runtime, one command each: find code by its shape, stage a rewrite, \
-apply it to all files or to none.
+The built-in tools of a coding agent's runtime, one command each: find and rewrite code by its shape, ask \
+language servers, debug, run cells of Python and JavaScript, read and change files, run commands, fetch pages.
 
 Each tool is a subcommand with real flags, and reachable by its own name through `toolbox call`.";
 
 pub(crate) const EXIT_CODES: &str = "\
-Exit codes: 0 done; 1 nothing found; 2 the command line is wrong; 3 the tool failed.";
+Exit codes: 0 done; 1 nothing found; 2 the command line is wrong; 3 the tool failed (a cell of `eval` that did \
+not run to its end is 3 too; `bash` has the code of its command).";
 
 pub(crate) const AST_GREP: &str = "\
 Finds code by its shape, not by its text. PATTERN is parsed by the grammar of the language, so spacing, line \

@@ -1,7 +1,6 @@
 //! What this process gives to the library: the workspace, the state folder, a run.
 
 use std::env;
-use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -12,15 +11,15 @@ use toolbox::ask::{NobodyThere, QuestionPort};
 use toolbox::child::{Processes, Watch};
 use toolbox::editing::Ledger;
 use toolbox::files::{Committer, ContentHash};
+use toolbox::lsp::diagnostics::Bounds;
 use toolbox::registry::Registry;
 use toolbox::run::{CallOptions, Policy, Run};
 use toolbox::syntax::Grammars;
 use toolbox::syntax::staging::StagingStore;
 use toolbox::tool::{Output, Tier};
 use toolbox::tools::{
-    self, AstGrep, Cards, DebugResources, DiagnosticsOnWrite, Edits, FileResources,
-    FindingResources, LspResources, Questions, Resources, SyntaxResources, WebResources,
-    recovery_note,
+    self, AstGrep, Cards, DiagnosticsOnWrite, Edits, FileResources, FindingResources, LspResources,
+    Questions, Resources, SyntaxResources, WebResources, recovery_note,
 };
 use toolbox::workspace::{Workspace, enclosing_checkout};
 
@@ -28,6 +27,7 @@ use crate::args::Global;
 use crate::bash;
 use crate::cards;
 use crate::config::{self, Config, Sources, wire};
+use crate::debug;
 use crate::deliver_artifacts;
 use crate::eval;
 use crate::lsp;
@@ -52,8 +52,6 @@ pub(crate) struct Host {
     workspace_named: bool,
     resources: SyntaxResources,
     config: Config,
-    /// The flags of this command that decide about the configuration, for a session that it starts.
-    pub(crate) config_flags: Vec<OsString>,
     web: WebResources,
     /// Where questions of a command appear.
     questions: Arc<dyn QuestionPort>,
@@ -104,7 +102,6 @@ impl Host {
                 Committer::new(state_dir.clone()),
             );
         }
-        let config_flags = config_flags(global, &current_dir);
         Ok(Self {
             workspace,
             current_dir,
@@ -115,7 +112,6 @@ impl Host {
             web: wire::web(&config.sections.web)
                 .map_err(|err| console.misuse_with_hint(&err, CONFIG_HINT))?,
             question_timeout: config.sections.ask.timeout,
-            config_flags,
             config,
             eval_budget: None,
             vibe: None,
@@ -195,13 +191,17 @@ impl Host {
             questions: Some(self.questions()),
             conversation: Some(self.conversation.clone()),
             lsp: Some(self.lsp().clone().with_outside(files.allowed.clone())),
-            debug: Some(self.debugger()),
+            debug: Some(debug::resources(
+                &self.workspace,
+                self.processes.clone(),
+                wire::debug(&self.config.sections.debug),
+            )),
             files: Some(files),
             eval: Some(eval::resources(
                 &self.workspace,
                 self.processes.clone(),
+                &self.config,
                 self.eval_budget,
-                &self.config.sections,
             )),
             vibe: self.vibe.and_then(|allowance| {
                 vibe::resources(&self.config, &self.workspace, &self.processes, allowance)
@@ -213,12 +213,15 @@ impl Host {
     /// Returns the language servers of this workspace; none is started.
     fn lsp(&self) -> &LspResources {
         self.lsp.get_or_init(|| {
-            let resources = lsp::resources(
+            let mut resources = lsp::resources(
                 &self.workspace,
                 self.processes.clone(),
                 wire::lsp(&self.config.sections.lsp),
-                &self.config.sections.lsp.checkers.disabled,
             );
+            let disabled = &self.config.sections.lsp.checkers.disabled;
+            resources.checkers = resources
+                .checkers
+                .map(|checkers| checkers.without(disabled));
             match &self.resources.edits {
                 Some(edits) => resources.with_rename(Arc::clone(&edits.committer)),
                 None => resources,
@@ -267,16 +270,6 @@ impl Host {
         }
     }
 
-    /// Returns what debug sessions are started with: the environment of this process.
-    fn debugger(&self) -> DebugResources {
-        let mut options = toolbox::dap::Options::new(env::vars_os().collect());
-        options.adapters = wire::adapters(&self.config.sections.debug);
-        DebugResources {
-            supervisor: toolbox::dap::Supervisor::new(self.processes.clone(), options),
-            workspace: self.workspace.clone(),
-        }
-    }
-
     /// Returns where edits are staged.
     pub(crate) fn edits(&self, console: &Console) -> Step<&Edits> {
         self.resources.edits.as_ref().ok_or_else(|| {
@@ -306,6 +299,35 @@ impl Host {
 
     /// Calls a tool. A tool that may write finds no change half done.
     pub(crate) fn dispatch(&self, console: &Console, name: &str, args: Value) -> Step<Output> {
+        self.dispatch_watched(console, name, args, None)
+    }
+
+    /// The same, and the language servers say what the writes broke. They start with the command, so they
+    /// are given more time than in a session, where they run (D12).
+    pub(crate) fn dispatch_and_diagnose(
+        &self,
+        console: &Console,
+        name: &str,
+        args: Value,
+    ) -> Step<Output> {
+        let bounds = Bounds {
+            baseline: Duration::from_secs(15),
+            settle: Duration::from_secs(30),
+            compiler: Duration::from_secs(120),
+            late: Duration::ZERO,
+        };
+        let supervisor = self.lsp().supervisor.clone();
+        let hook = DiagnosticsOnWrite::with_bounds(supervisor, bounds);
+        self.dispatch_watched(console, name, args, Some(Arc::new(hook)))
+    }
+
+    fn dispatch_watched(
+        &self,
+        console: &Console,
+        name: &str,
+        args: Value,
+        hook: Option<Arc<DiagnosticsOnWrite>>,
+    ) -> Step<Output> {
         let registry = self.registry();
         if registry
             .get(name)
@@ -313,7 +335,11 @@ impl Host {
         {
             self.recover(console);
         }
-        let run = Run::builder(registry).approver(self.policy(None)).build();
+        let run = Run::builder(registry).approver(self.policy(None));
+        let run = match hook {
+            Some(hook) => run.after_write(hook).build(),
+            None => run.build(),
+        };
         let progress = Progress::of_tool(console, name);
         let result = run.dispatch(name, args, CallOptions::new().approved_by_caller());
         drop(progress);
@@ -405,21 +431,6 @@ fn load_config(
         console.detail(&line);
     }
     Ok(config)
-}
-
-/// Says again what the command line says about the configuration.
-fn config_flags(global: &Global, current_dir: &Path) -> Vec<OsString> {
-    let mut flags: Vec<OsString> = Vec::new();
-    if let Some(file) = &global.config {
-        flags.extend(["--config".into(), current_dir.join(file).into()]);
-    }
-    if global.trust_project {
-        flags.push("--trust-project".into());
-    }
-    if let Some(enclosure) = &global.enclosure {
-        flags.extend(["--enclosure".into(), enclosure.into()]);
-    }
-    flags
 }
 
 /// The state folder of a workspace, by its canonical path.

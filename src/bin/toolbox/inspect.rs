@@ -35,17 +35,23 @@ pub(crate) fn tools(console: &Console, global: &Global, args: Tools) -> Step {
             .print_json(&json!({ "tools": rows, "unavailable": registry.unavailable() }));
     }
     let mut text = String::new();
+    let unavailable = registry.unavailable();
+    let names = registry.specs().into_iter().map(|spec| spec.name.len());
+    let width = names
+        .chain(unavailable.iter().map(|absent| absent.name.len()))
+        .max()
+        .unwrap_or_default();
     for spec in registry.specs() {
         let first = spec
             .description
             .split(['\n', '.', ':'])
             .next()
             .unwrap_or_default();
-        text.push_str(&format!("{:<10} {:<6} {first}\n", spec.name, spec.tier));
+        text.push_str(&format!("{:<width$} {:<6} {first}\n", spec.name, spec.tier));
     }
-    for absent in registry.unavailable() {
+    for absent in unavailable {
         text.push_str(&format!(
-            "{:<10} -      not registered: {}\n",
+            "{:<width$} -      not registered: {}\n",
             absent.name, absent.reason
         ));
     }

@@ -85,10 +85,9 @@ pub(crate) fn resources(
     workspace: &Workspace,
     processes: Processes,
     options: Options,
-    without_checkers: &[String],
 ) -> LspResources {
     let env: Env = env::vars_os().collect();
-    let checkers = Checkers::new(processes.clone(), env.clone()).without(without_checkers.to_vec());
+    let checkers = Checkers::new(processes.clone(), env.clone());
     let supervisor = Supervisor::new(workspace.clone(), processes, env, options);
     LspResources::new(supervisor).with_checkers(checkers)
 }

@@ -74,7 +74,7 @@ fn main() -> ExitCode {
         Command::Call(args) => call::call(&console, &cli.global, args),
         Command::WebFetch(args) => web::fetch(&console, &cli.global, args),
         Command::WebSearch(args) => web::search(&console, &cli.global, args),
-        Command::Debug(args) => debug::debug(&console, &cli.global, args),
+        Command::Debug(args) => debug::debug(&console, &cli.global, *args),
         Command::Vibe(args) => vibe::vibe(&console, &cli.global, args),
         Command::Agent(args) => agent::agent(&console, &cli.global, args),
         Command::Config(args) => config::config(&console, &cli.global, args),

@@ -85,15 +85,6 @@ pub(crate) struct RunOptions {
     pub(crate) conversation: Option<String>,
 }
 
-impl RunOptions {
-    /// Names the first flag whose part of the toolbox is not wired.
-    fn unwired(&self) -> Option<&'static str> {
-        [(self.agent.is_some(), "--agent")]
-            .into_iter()
-            .find_map(|(given, flag)| given.then_some(flag))
-    }
-}
-
 /// Reads a number of seconds.
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     text.parse()
@@ -123,12 +114,6 @@ pub(crate) fn session(console: &Console, global: &Global, args: SessionArgs) -> 
 }
 
 fn over_stdio(console: &Console, global: &Global, options: &RunOptions) -> Step {
-    if let Some(flag) = options.unwired() {
-        return Err(console.misuse_with_hint(
-            &format!("{flag} is not wired in this build"),
-            "leave it out",
-        ));
-    }
     let mut host = Host::open(console, global)?.for_session();
     if options.vibe && !vibe::is_configured(host.config()) {
         return Err(console.misuse_with_hint(
@@ -150,7 +135,7 @@ fn over_stdio(console: &Console, global: &Global, options: &RunOptions) -> Step 
         return Err(failed(console, &format!("cannot listen to signals: {err}")));
     }
     host.recover(console);
-    let session = start(host, options);
+    let session = start(console, host, options)?;
     let broken = ends.clone();
     let (out, writer) = Outbox::start("session", io::stdout(), move || {
         let _ = broken.try_send(End::Output);
@@ -186,11 +171,15 @@ fn over_stdio(console: &Console, global: &Global, options: &RunOptions) -> Step 
 }
 
 /// Starts a run of this kind.
-pub(crate) fn start(host: Host, options: &RunOptions) -> Arc<Session> {
+pub(crate) fn start(console: &Console, host: Host, options: &RunOptions) -> Step<Arc<Session>> {
     let callers = Callers::default();
     let mut host = host.asking(Arc::new(callers.clone()), options);
     host.vibe = options.vibe.then(|| allowance(&host, options));
     let (mut registry, ledger) = host.tools();
+    if let Some(agent) = &options.agent {
+        // The filter stays in force for what a harness registers later (D32).
+        registry = crate::agent::toolset(console, agent)?.apply(registry);
+    }
     if options.surface == Surface::Plan {
         registry = registry.limit(Tier::Read);
     }
@@ -198,7 +187,7 @@ pub(crate) fn start(host: Host, options: &RunOptions) -> Arc<Session> {
     let run = Run::builder(registry)
         .observer(ledger)
         .after_write(host.diagnostics_on_write());
-    Session::start(run, policy, callers)
+    Ok(Session::start(run, policy, callers))
 }
 
 /// What a run may do without asking.

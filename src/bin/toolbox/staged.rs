@@ -44,7 +44,10 @@ pub(crate) fn resolve(console: &Console, global: &Global, args: Resolve) -> Step
         Action::Discard => "discard",
     };
     let call = json!({ "edit_id": edit_id, "action": action });
-    let output = host.dispatch(console, "resolve", call)?;
+    let output = match args.diagnostics {
+        true => host.dispatch_and_diagnose(console, "resolve", call)?,
+        false => host.dispatch(console, "resolve", call)?,
+    };
     console.answer(&output)
 }
 

@@ -111,7 +111,11 @@ fn output_goes_where_it_belongs() {
         json!("console"),
         "Process 42 has exited with status 3\n",
     );
-    assert_eq!(machine.output.text(), "out\nerr\nlog point\n");
+    machine.apply("output", &json!({"category": "stdout", "output": "a"}));
+    machine.apply("output", &json!({"category": "stderr", "output": "b\n"}));
+    machine.apply("output", &json!({"category": "stdout", "output": "c"}));
+    machine.flush();
+    assert_eq!(machine.output.text(), "out\nerr\nlog point\nb\nac");
     assert!(
         machine
             .words

@@ -77,6 +77,7 @@ class State:
     guards = 0  # the main thread is at work that an interrupt must not tear
     pending = False
     last_interrupt = -10.0
+    interrupted = False
     forked = False
     cell = None
     count = 0
@@ -114,10 +115,12 @@ def on_signal(number, frame):
     if not S.armed:
         return
     now = time.monotonic()
-    # The host sends SIGINT to the group and SIGUSR2 to the kernel; together they are one interrupt.
-    if now - S.last_interrupt < 1.0:
+    # The host sends SIGINT to the group and SIGUSR2 to the kernel, and SIGUSR2 again until it sees the
+    # cell end, because a thread of native code may have taken the first: together they are one interrupt.
+    if now - S.last_interrupt < 1.0 or (number == _signal.SIGUSR2 and S.interrupted):
         return
     S.last_interrupt = now
+    S.interrupted = True
     if S.guards:
         S.pending = True
         return
@@ -377,7 +380,7 @@ class ToolImage:
 
 
 class Tool:
-    """Calls the agent's own tools: tool("Read", {"file_path": "a.py"}).
+    """Calls the agent's own tools: tool("Read", {"path": "a.py"}).
 
     Gives the tool's text, a str with `.data` and `.images`, or its data when it has no text. A failure
     raises ToolError. In a coroutine: await tool.aio(name, args).
@@ -930,6 +933,7 @@ def run_cell(frame):
         _signal.signal(_signal.SIGUSR2, on_signal)
     S.cell = frame["id"]
     S.pending = False
+    S.interrupted = False
     S.last_interrupt = -10.0
     name = "<cell %d>" % frame["n"]
     error = None
@@ -1008,6 +1012,9 @@ def main():
             "version": "%d.%d.%d" % sys.version_info[:3],
         }
     )
+    # The interpreter's own streams hold back what is printed to a pipe.
+    flush()
+    sys.stdout = sys.stderr = None
     mend_streams()
     if "threading" in sys.modules:
         extra("rich").on_threading(sys.modules["threading"])

@@ -1,11 +1,14 @@
 //! Where the checkers run: every root marker of the workspace, and what is installed for it.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::Settings;
 use super::table::{Checker, How, Reach, Row, TABLE};
 use crate::cancel::Cancel;
 use crate::child::Env;
@@ -132,13 +135,16 @@ fn roots(
 /// The first checker of a row that is installed, and where; those of the project come before the `PATH`.
 pub(super) fn installed(
     row: &'static Row,
-    is_wanted: &dyn Fn(&str) -> bool,
     root: &Path,
     workspace: &Workspace,
-    env: &Env,
+    settings: &Settings,
 ) -> Option<(&'static Checker, PathBuf)> {
-    let mut wanted = row.checkers.iter().filter(|checker| is_wanted(checker.id));
-    wanted.find_map(|checker| {
+    let mut used = row
+        .checkers
+        .iter()
+        .filter(|checker| settings.uses(checker.id));
+    let env = &settings.env;
+    used.find_map(|checker| {
         if checker.run == How::CompileCommands {
             return Some((checker, PathBuf::new()));
         }
@@ -156,9 +162,17 @@ pub(super) fn find(name: &str, root: &Path, workspace: &Workspace, env: &Env) ->
     });
     let path = env.get("PATH").unwrap_or_default();
     local
-        .chain(std::env::split_paths(path).filter(|folder| folder.is_absolute()))
+        .chain(folders(path))
         .map(|folder| folder.join(name))
         .find(|path| is_program(path))
+}
+
+/// The folders of a `PATH`; a relative one would depend on where the host happens to be.
+fn folders(path: &OsStr) -> impl Iterator<Item = PathBuf> {
+    let folders = path.as_bytes().split(|&byte| byte == b':');
+    folders
+        .map(|folder| PathBuf::from(OsStr::from_bytes(folder)))
+        .filter(|folder| folder.is_absolute())
 }
 
 fn is_program(path: &Path) -> bool {

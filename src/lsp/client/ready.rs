@@ -135,11 +135,18 @@ impl Server {
         deadline: Instant,
         cancel: &Cancel,
     ) -> Result<(), LspError> {
-        if self.look(|state| has_begun(state, rule)) {
-            return Ok(());
+        // A document that was opened since may belong to a project that is not loaded yet.
+        let n_opened = self.look(|state| state.n_opened);
+        if self.look(|state| state.n_handled) < n_opened {
+            self.handle(path, deadline, cancel)?;
+            self.shared.update(|state| state.n_handled = n_opened);
         }
-        self.handle(path, deadline, cancel)?;
-        if rule == Ready::BackgroundIndex && !has_database(self.root()) {
+        // A server with nothing to load says nothing; that is waited for once.
+        let awaited = self
+            .shared
+            .update(|state| std::mem::replace(&mut state.awaited_begin, true));
+        let has_none = rule == Ready::BackgroundIndex && !has_database(self.root());
+        if awaited || has_none {
             return Ok(());
         }
         let until = (Instant::now() + BEGINS_WITHIN).min(deadline);

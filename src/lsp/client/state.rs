@@ -35,8 +35,11 @@ pub struct ServerState {
     pub(crate) refreshes: u64,
     pub(crate) garbage: Option<String>,
     pub(crate) n_timeouts: u32,
-    pub(crate) last_open: Option<Instant>,
+    /// How many documents were opened, and how many of them are known to have been handled.
     pub(crate) n_opened: u64,
+    pub(crate) n_handled: u64,
+    /// Whether the beginning of the loading was waited for once.
+    pub(crate) awaited_begin: bool,
 }
 
 /// How far a server is.
@@ -108,8 +111,9 @@ impl ServerState {
             refreshes: 0,
             garbage: None,
             n_timeouts: 0,
-            last_open: None,
             n_opened: 0,
+            n_handled: 0,
+            awaited_begin: false,
         }
     }
 

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
 
 use serde_json::{Value, json};
 
@@ -31,7 +30,9 @@ impl Server {
     pub fn sync(&self, path: &Path) -> Result<Synced, LspError> {
         self.shared.touch();
         let mut documents = self.shared.documents();
-        self.shared.sync(&mut documents, path)
+        let synced = self.shared.sync(&mut documents, path);
+        documents.touch(path);
+        synced
     }
 
     /// Brings every open document up to its file, and closes those whose file is gone. Returns what
@@ -150,7 +151,7 @@ impl Shared {
                 text: Arc::clone(&document.text),
                 changed: false,
             };
-            documents.touch(path, content.stamp);
+            documents.restamp(path, content.stamp);
             return Ok(synced);
         }
         let was_open = documents.get(path).is_some();
@@ -176,10 +177,7 @@ impl Shared {
                     "text": &*text
                 }}),
             )?;
-            self.update(|state| {
-                state.last_open = Some(Instant::now());
-                state.n_opened += 1;
-            });
+            self.update(|state| state.n_opened += 1);
             for excess in documents.excess(limits::LSP_DOCUMENTS) {
                 self.close(documents, &excess);
             }

@@ -5,6 +5,7 @@
 //! waits, and whatever a server does, the worst that happens is that its diagnostics come later or not at
 //! all. What was said too late for one result is told with the next.
 
+mod ask;
 mod report;
 mod watch;
 
@@ -13,15 +14,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use ask::{outline, server_within, settle_opened};
 pub use report::{NewDiagnostic, WriteReport};
 use watch::{Name, Waiting, Watch, name_of};
 
 use super::Diagnostic;
-use super::place::{Outline, document, told};
+use super::place::told;
 use crate::cancel::Cancel;
 use crate::limits;
 use crate::lsp::client::{FileChange, Server};
-use crate::lsp::error::Unusable;
 use crate::lsp::ledger::{Appeared, Counts, Ledger};
 use crate::lsp::settle::{Mark, Settled, is_slow, settle, settled_already, speaks_up};
 use crate::lsp::supervisor::Supervisor;
@@ -52,8 +53,10 @@ pub struct Writes {
 struct State {
     /// The files that the run wrote.
     watches: BTreeMap<PathBuf, Watch>,
-    /// What each file had when it was looked at last: the baseline of the next look.
+    /// What each of them had when it was looked at last: the baseline of the next look.
     known: BTreeMap<PathBuf, Counts>,
+    /// The same for what each server says about other files.
+    elsewhere: BTreeMap<(Name, PathBuf), Counts>,
     /// What was about to be written and did not exist.
     absent: BTreeSet<PathBuf>,
     /// The servers whose first words were heard.
@@ -61,9 +64,6 @@ struct State {
     /// Reasons that were told once.
     told_reasons: BTreeSet<String>,
 }
-
-/// How long the names of symbols may take, which are a nicety.
-const OUTLINE: Duration = Duration::from_millis(500);
 
 /// Other open files of a server that is asked instead of listened to.
 const OTHERS_ASKED: usize = 5;
@@ -182,7 +182,7 @@ impl Writes {
             self.listen(path, is_written, began, cancel, &mut report);
         }
         for path in &paths {
-            self.evaluate(path, cancel, &mut report);
+            self.evaluate(path, written.contains(path), cancel, &mut report);
         }
         self.evaluate_elsewhere(&paths, &mut report);
         report.close(written);
@@ -221,7 +221,10 @@ impl Writes {
     fn begin(&self, path: &Path, deadline: Instant, cancel: &Cancel) -> Watch {
         let mut watch = Watch::default();
         // The server may be starting; its first words then come with the result.
-        if !matches!(self.server_within(path, deadline, cancel), Some(Ok(_))) {
+        if !matches!(
+            server_within(&self.supervisor, path, deadline, cancel),
+            Some(Ok(_))
+        ) {
             self.supervisor.warm_up(path);
             watch.is_unsure = true;
             return watch;
@@ -288,6 +291,7 @@ impl Writes {
         let mut state = self.lock();
         state.watches.remove(path);
         state.known.remove(path);
+        state.elsewhere.retain(|(_, other), _| other != path);
         self.ledger.observe(path, &Counts::default());
     }
 
@@ -309,7 +313,7 @@ impl Writes {
             }
             for (path, counts) in said {
                 if !paths.contains(&path) && !state.watches.contains_key(&path) {
-                    state.known.insert(path, counts);
+                    state.elsewhere.insert((name_of(&server), path), counts);
                 }
             }
         }
@@ -325,7 +329,7 @@ impl Writes {
         if !is_cold {
             return;
         }
-        match self.server_within(path, began + self.bounds.settle, cancel) {
+        match server_within(&self.supervisor, path, began + self.bounds.settle, cancel) {
             Some(Ok(_)) => {}
             Some(Err(unusable)) => {
                 let mut state = self.lock();
@@ -453,7 +457,7 @@ impl Writes {
         }
     }
 
-    fn evaluate(&self, path: &Path, cancel: &Cancel, report: &mut WriteReport) {
+    fn evaluate(&self, path: &Path, is_written: bool, cancel: &Cancel, report: &mut WriteReport) {
         let appeared;
         let is_unsure;
         let primary;
@@ -471,7 +475,9 @@ impl Writes {
             if watch.waiting.is_empty() && !watch.servers.is_empty() {
                 watch.is_unsure = false;
             }
-            report.note(path, &now, watch);
+            if is_written {
+                report.note(&now, watch);
+            }
             primary = watch.servers.first().cloned();
         }
         if appeared.is_empty() {
@@ -509,11 +515,12 @@ impl Writes {
             let is_first = self.lock().heard.insert(name_of(&server));
             for (path, items) in said {
                 let counts = Counts::of_published(&items);
-                let before = self.lock().known.get(&path).cloned().unwrap_or_default();
+                let key = (name_of(&server), path.clone());
+                let before = self.lock().elsewhere.insert(key, counts.clone());
+                let before = before.unwrap_or_default();
                 if before == counts {
                     continue;
                 }
-                self.lock().known.insert(path.clone(), counts);
                 if is_first {
                     continue;
                 }
@@ -529,61 +536,4 @@ impl Writes {
             }
         }
     }
-
-    /// The server of a file, if it has started by then; a start that takes longer goes on.
-    fn server_within(
-        &self,
-        path: &Path,
-        deadline: Instant,
-        cancel: &Cancel,
-    ) -> Option<Result<Arc<Server>, Unusable>> {
-        let stop = cancel.child();
-        let (done, waiting) = crossbeam_channel::bounded::<()>(0);
-        let res = std::thread::scope(|scope| {
-            let alarm = stop.clone();
-            scope.spawn(move || {
-                if waiting.recv_deadline(deadline)
-                    == Err(crossbeam_channel::RecvTimeoutError::Timeout)
-                {
-                    alarm.cancel();
-                }
-            });
-            let res = self.supervisor.server_for(path, &stop);
-            drop(done);
-            res
-        });
-        match res {
-            Err(unusable) if unusable.cancelled => None,
-            res => Some(res),
-        }
-    }
-}
-
-/// The first words about a text that was just opened; a compiler does not run for an opened file.
-fn settle_opened(
-    server: &Server,
-    path: &Path,
-    mark: &Mark,
-    version: i64,
-    deadline: Instant,
-    cancel: &Cancel,
-) -> Settled {
-    match is_slow(server) {
-        true => settled_already(server, path, version, deadline, cancel),
-        false => settle(server, path, mark, version, deadline, cancel),
-    }
-}
-
-fn outline(server: &Server, path: &Path, cancel: &Cancel) -> Outline {
-    if !server.supports("documentSymbolProvider", "textDocument/documentSymbol") {
-        return Outline::default();
-    }
-    let deadline = Instant::now() + OUTLINE;
-    let symbols = server.request(
-        "textDocument/documentSymbol",
-        document(path),
-        deadline,
-        cancel,
-    );
-    symbols.map_or_else(|_| Outline::default(), |symbols| Outline::read(&symbols))
 }

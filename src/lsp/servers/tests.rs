@@ -114,3 +114,19 @@ fn a_file_that_is_only_an_ending_is_served_by_nobody() {
     assert_eq!(row.language_of("a.rs"), Some("rust"));
     assert_eq!(row.language_of("a.rst"), None);
 }
+
+// rust-analyzer runs `rustup component add` where the sources of the standard library are missing, and a
+// toolchain file makes rustup fetch a toolchain: a question must not install anything.
+#[test]
+fn rust_analyzer_fetches_nothing_by_itself() {
+    let row = BUILT_IN
+        .iter()
+        .find(|row| row.id == "rust-analyzer")
+        .expect("it is built in")
+        .to_row();
+    let of = |name: &str| row.env.iter().find(|(known, _)| known == name);
+    let server = of("RUSTUP_DIST_SERVER").map(|(_, value)| value.as_str());
+    assert_eq!(server, Some("http://127.0.0.1:9"), "a closed port");
+    let install = of("RUSTUP_AUTO_INSTALL").map(|(_, value)| value.as_str());
+    assert_eq!(install, Some("0"));
+}

@@ -1,1 +1,279 @@
-//! Servers that misbehave on purpose.
+//! Servers that misbehave on purpose: none of them blocks or loses a write, and none makes it lie.
+
+use std::time::Instant;
+
+use serde_json::Value;
+
+use super::*;
+use crate::support::lsp::{fake, fake_with};
+
+fn item(message: &str) -> Value {
+    json!({
+        "range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 3}},
+        "severity": 1,
+        "message": message,
+    })
+}
+
+/// A publication after a document was opened or changed.
+fn publish(on: &str, after_s: f64, version: Value, messages: &[&str]) -> Value {
+    let items: Vec<Value> = messages.iter().map(|message| item(message)).collect();
+    json!({"on": format!("textDocument/{on}"), "after_s": after_s, "version": version, "items": items})
+}
+
+fn brief(settle: u64) -> Bounds {
+    Bounds {
+        baseline: Duration::from_secs(60),
+        settle: Duration::from_millis(settle),
+        ..patient()
+    }
+}
+
+// D6: the old diagnostics come first and the new ones 400 ms later, with and without a version.
+#[test]
+fn old_diagnostics_first_and_new_ones_later_are_told_as_new() {
+    for version in [json!("same"), json!(null)] {
+        let stale = match version.is_null() {
+            true => json!(null),
+            false => json!(1),
+        };
+        let Some(project) = fake(json!({"publish": [
+            publish("didOpen", 0.0, version.clone(), &["old one"]),
+            publish("didChange", 0.0, stale, &["old one"]),
+            publish("didChange", 0.4, version, &["old one", "new one"]),
+        ]})) else {
+            return;
+        };
+        let writing = Writing::new(&project, patient());
+        let said = writing.write("a.fk", "one\n");
+        assert_eq!(said, "new diagnostics:\na.fk:1:1: error: new one");
+    }
+}
+
+// D2, D6: silence is pending, never clean, and the result does not wait longer than its bound.
+#[test]
+fn a_server_that_never_publishes_is_pending_within_the_bound() {
+    let Some(project) = fake(json!({})) else {
+        return;
+    };
+    let bounds = Bounds {
+        baseline: Duration::from_millis(200),
+        ..brief(300)
+    };
+    let writing = Writing::new(&project, bounds);
+    // The start is not what is measured.
+    project.server("a.fk");
+    let began = Instant::now();
+    let output = writing.put(&[("a.fk", "one\n")]);
+    assert!(
+        began.elapsed() < Duration::from_secs(10),
+        "{:?}",
+        began.elapsed()
+    );
+    assert_eq!(
+        output.text,
+        "written\ndiagnostics pending: fake: no answer yet"
+    );
+    assert_eq!(output.data["diagnostics"]["state"], "pending");
+}
+
+// D6: what comes too late for one result comes with the next one of the run, whatever that did.
+#[test]
+fn late_diagnostics_come_with_the_next_result() {
+    let Some(project) = fake(json!({"publish": [
+        publish("didOpen", 0.0, json!("same"), &[]),
+        publish("didChange", 1.5, json!("same"), &["late one"]),
+    ]})) else {
+        return;
+    };
+    let writing = Writing::new(&project, brief(200));
+    let said = writing.write("a.fk", "one\n");
+    assert_eq!(said, "diagnostics pending: fake: no answer yet");
+    assert_eq!(
+        writing.look(),
+        "new diagnostics:\na.fk:1:1: error: late one"
+    );
+    assert_eq!(writing.look(), "", "once");
+}
+
+// D7: the same publication twice is told once; two equal diagnostics are one line with a count.
+#[test]
+fn a_publication_that_comes_twice_is_told_once() {
+    let twice = publish("didChange", 0.0, json!("same"), &["bad one"]);
+    let mut equal = publish(
+        "didChange",
+        0.02,
+        json!("same"),
+        &["bad one", "bad two", "bad two"],
+    );
+    equal["items"][2]["range"]["start"]["line"] = json!(1);
+    let Some(project) = fake(json!({"publish": [
+        publish("didOpen", 0.0, json!("same"), &[]),
+        twice.clone(), twice, equal,
+    ]})) else {
+        return;
+    };
+    let writing = Writing::new(&project, patient());
+    let said = writing.write("a.fk", "one\ntwo\n");
+    assert_eq!(
+        said,
+        "new diagnostics:\na.fk:1:1: error: bad one\na.fk:1:1: error: bad two (2 times)"
+    );
+    assert_eq!(writing.look(), "");
+}
+
+// R31: the server sees the new text, then the save.
+#[test]
+fn the_server_gets_the_new_text_and_then_the_save() {
+    let Some(project) = fake(json!({"publish": [
+        publish("didOpen", 0.0, json!("same"), &[]),
+        publish("didChange", 0.0, json!("same"), &[]),
+    ]})) else {
+        return;
+    };
+    let writing = Writing::new(&project, patient());
+    let output = writing.put(&[("a.fk", "new text\n")]);
+    assert_eq!(output.text, "written");
+    assert_eq!(output.data["diagnostics"]["state"], "clean");
+    project.until("it was saved", |project| {
+        !project.received_of("textDocument/didSave").is_empty()
+    });
+    let methods = [
+        "textDocument/didOpen",
+        "textDocument/didChange",
+        "textDocument/didSave",
+    ];
+    let mut received = project.received();
+    received.retain(|message| methods.iter().any(|method| message["method"] == *method));
+    let seen: Vec<&str> = received
+        .iter()
+        .filter_map(|it| it["method"].as_str())
+        .collect();
+    assert_eq!(seen, methods);
+    assert_eq!(
+        received[0]["params"]["textDocument"]["text"],
+        "one two\nthree\n"
+    );
+    assert_eq!(
+        received[1]["params"]["contentChanges"][0]["text"],
+        "new text\n"
+    );
+}
+
+// D6: a wedged server never blocks a write longer than the bound, the second time neither.
+#[test]
+fn a_server_that_stops_reading_does_not_hold_up_writes() {
+    let Some(project) = fake(json!({
+        "deaf_on": "textDocument/didChange",
+        "publish": [publish("didOpen", 0.0, json!("same"), &[])],
+    })) else {
+        return;
+    };
+    let bounds = Bounds {
+        baseline: Duration::from_millis(500),
+        late: Duration::from_millis(100),
+        ..brief(300)
+    };
+    let writing = Writing::new(&project, bounds);
+    project.server("a.fk");
+    for n in 0..3 {
+        let text = format!("{n}\n{}", "x".repeat(2 << 20));
+        let began = Instant::now();
+        let said = writing.write("a.fk", &text);
+        assert!(
+            began.elapsed() < Duration::from_secs(10),
+            "{:?}",
+            began.elapsed()
+        );
+        assert!(said.starts_with("diagnostics pending: fake"), "{said}");
+    }
+}
+
+// D6: a server that dies of the new text costs its diagnostics and nothing else.
+#[test]
+fn a_server_that_crashes_on_the_change_does_not_fail_the_write() {
+    let Some(project) = fake(json!({
+        "crash_on": "textDocument/didChange",
+        "publish": [publish("didOpen", 0.0, json!("same"), &[])],
+    })) else {
+        return;
+    };
+    let writing = Writing::new(&project, patient());
+    let said = writing.write("a.fk", "one\n");
+    assert!(said.starts_with("diagnostics unavailable: "), "{said}");
+    assert!(said.contains("the fake falls over"), "{said}");
+}
+
+// D6: a server that never starts is waited for within the bounds, and said to be starting.
+#[test]
+fn a_server_that_never_answers_initialize_does_not_hold_up_writes() {
+    let Some(project) = fake(json!({"initialize": "never"})) else {
+        return;
+    };
+    let bounds = Bounds {
+        baseline: Duration::from_millis(200),
+        ..brief(300)
+    };
+    let writing = Writing::new(&project, bounds);
+    let began = Instant::now();
+    let said = writing.write("a.fk", "one\n");
+    assert!(
+        began.elapsed() < Duration::from_secs(10),
+        "{:?}",
+        began.elapsed()
+    );
+    assert_eq!(said, "diagnostics pending: the language server is starting");
+}
+
+// D6: one that refuses to start is named once in the run.
+#[test]
+fn a_server_that_does_not_start_is_named_once() {
+    let scenario = json!({"initialize": "error"});
+    let Some(project) = fake_with(scenario, |_, options| options) else {
+        return;
+    };
+    let writing = Writing::new(&project, patient());
+    let said = writing.write("a.fk", "one\n");
+    assert!(
+        said.contains("Could not find a valid installation"),
+        "{said}"
+    );
+    assert_eq!(writing.write("a.fk", "two\n"), "");
+}
+
+// R32: a new file has no older diagnostics; a file of no known language has nothing to say.
+#[test]
+fn all_of_a_new_file_is_new_and_other_files_are_silent() {
+    let Some(project) = fake(json!({"publish": [
+        publish("didOpen", 0.0, json!("same"), &["in the new file"]),
+    ]})) else {
+        return;
+    };
+    let writing = Writing::new(&project, patient());
+    let said = writing.write("new.fk", "x\n");
+    assert_eq!(said, "new diagnostics:\nnew.fk:1:1: error: in the new file");
+    let output = writing.put(&[("notes.txt", "x\n")]);
+    assert_eq!(output.text, "written");
+}
+
+// D2: information and hints are not told.
+#[test]
+fn remarks_and_suggestions_are_not_told() {
+    let mut change = publish(
+        "didChange",
+        0.0,
+        json!("same"),
+        &["a remark", "a hint", "a warning"],
+    );
+    for (n, severity) in [3, 4, 2].into_iter().enumerate() {
+        change["items"][n]["severity"] = json!(severity);
+    }
+    let Some(project) = fake(json!({"publish": [
+        publish("didOpen", 0.0, json!("same"), &[]), change,
+    ]})) else {
+        return;
+    };
+    let writing = Writing::new(&project, patient());
+    let said = writing.write("a.fk", "one\n");
+    assert_eq!(said, "new diagnostics:\na.fk:1:1: warning: a warning");
+}

@@ -121,3 +121,41 @@ fn rust_analyzer_tells_a_break_once() {
     }
     .check();
 }
+
+// Issue 4: a change that breaks its callers says so, in files that nobody opened.
+#[test]
+fn new_errors_in_other_files_are_told_and_capped() {
+    if peers::find("rust-analyzer").is_none() {
+        return;
+    }
+    let callers: String = (0..7)
+        .map(|n| format!("pub fn g{n}() -> u32 {{ crate::a::f{n}() }}\n"))
+        .collect();
+    let called: String = (0..7)
+        .map(|n| format!("pub fn f{n}() -> u32 {{ {n} }}\n"))
+        .collect();
+    let renamed = called.replace("pub fn f", "pub fn h");
+    let project = Project::new(&[
+        (
+            "Cargo.toml",
+            "[package]\nname = \"demo\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
+        ),
+        ("src/lib.rs", "pub mod a;\npub mod b;\n"),
+        ("src/a.rs", &called),
+        ("src/b.rs", &callers),
+    ]);
+    // Before it has loaded, it drops what the compiler says about files that it does not know yet.
+    let loaded = project
+        .supervisor
+        .open(&project.path("src/a.rs"), &toolbox::cancel::Cancel::new())
+        .expect("it loads");
+    assert!(loaded.readiness.is_ready());
+    let writing = Writing::new(&project, patient());
+    let said = writing.write("src/a.rs", &renamed);
+    let list = said
+        .strip_prefix("new diagnostics in other files:\n")
+        .expect(&said);
+    assert_eq!(list.matches("src/b.rs:").count(), 5, "{said}");
+    assert!(said.ends_with("… 5 shown of 7"), "{said}");
+    assert_eq!(writing.write("src/a.rs", &called), "");
+}

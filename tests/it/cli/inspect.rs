@@ -40,8 +40,8 @@ fn tools_lists_the_surfaces() {
         .assert()
         .code(0)
         .stdout(
-            contains("\nast_edit   -      not registered: its tier write").and(contains(
-                "ast_grep   read   Finds code by its shape, not by its text\n",
+            contains("\nast_edit         -      not registered: its tier write").and(contains(
+                "ast_grep         read   Finds code by its shape, not by its text\n",
             )),
         );
     checkout
@@ -50,7 +50,7 @@ fn tools_lists_the_surfaces() {
         .assert()
         .code(0)
         .stdout(contains(
-            "resolve    -      not registered: no place for staged edits",
+            "resolve          -      not registered: no place for staged edits",
         ));
 }
 

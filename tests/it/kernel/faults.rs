@@ -244,16 +244,18 @@ fn a_reset_and_the_end_of_the_run_leave_no_process() {
         )
     };
     lab.python(&start(""));
-    assert!(lives(&format!("{mark}1")) && lives(&format!("{mark}2")));
+    for n in [1, 2] {
+        eventually("it does not start", || lives(&format!("{mark}{n}")));
+    }
     lab.cell(json!({"code": "1", "description": "d", "reset": true}));
     eventually("it lives on", || !lives(&mark));
     lab.python(&start("import os\n"));
     lab.python("os._exit(1)");
-    eventually("it lives on", || !lives(&format!("{mark}1")));
+    eventually("it lives on", || !lives(&mark));
     lab.python(&start(""));
     let processes = lab.processes.clone();
     drop(lab);
-    eventually("it lives on", || !lives(&format!("{mark}1")));
+    eventually("it lives on", || !lives(&mark));
     assert_eq!(processes.live(), 0);
 }
 

@@ -414,7 +414,19 @@ fn what_is_printed_between_cells_is_marked() {
         text.starts_with("[printed after the previous cell had ended]\n"),
         "{text:.200}"
     );
-    assert!(text.ends_with("[this cell]\nnow\n"));
+    let tail = &text[text.len().saturating_sub(120)..];
+    assert!(tail.ends_with("[this cell]\nnow\n"), "{tail}");
+}
+
+// What is printed is out at once, also without a flush or a line end, and so is in order with children.
+#[test]
+fn output_keeps_its_order_with_that_of_children() {
+    let Some(lab) = lab() else { return };
+    let output = lab.python(
+        "import os, subprocess, sys\nprint('A'); os.system('echo B'); print('C', end=''); subprocess.run(['echo', 'D'])\n\
+         sys.stdout.buffer.write(b'E'); print('F', file=sys.stderr); os.write(1, b'G\\n');",
+    );
+    assert_eq!(output.data["output"], "A\nB\nCD\nEF\nG\n");
 }
 
 #[test]

@@ -170,7 +170,10 @@ fn ask(sample: &Sample, others_off: &[&str]) {
         output.text
     );
     assert_eq!(output.data["total"], 1, "{}", output.text);
-    assert_eq!(output.data["incomplete"], Value::Null, "{}", output.text);
+    if sample.server != "rust-analyzer" {
+        // That one complains of the packages of the standard library, which only the network has.
+        assert_eq!(output.data["incomplete"], Value::Null, "{}", output.text);
+    }
     let text = output.data["locations"][0]["text"]
         .as_str()
         .expect("the line");

@@ -14,7 +14,10 @@ fn configure(checkout: &Checkout, text: &str) {
     fs::write(folder.join("toolbox.toml"), text).expect("a file");
 }
 
-const ECHO: &str = "[vibe.fast]\ncommand = [\"sh\", \"-c\", \"echo got $1\", \"worker\"]\n";
+const ECHO: &str = r#"
+[vibe.fast]
+command = ["sh", "-c", "echo \"got $1\"", "worker"]
+"#;
 
 fn run(checkout: &Checkout, args: &[&str]) -> (Option<i32>, Value, String) {
     let output = checkout.toolbox(args).output().expect("it runs");
@@ -92,7 +95,7 @@ fn without_a_worker_there_is_no_vibe_mode() {
 fn a_worker_inherits_the_gate_of_its_run() {
     let binary = env!("CARGO_BIN_EXE_toolbox");
     let script = format!(
-        "printf '%s\\n' '{{\"id\":1,\"tool\":\"Write\",\"args\":{{\"file_path\":\"made\",\"content\":\"x\"}}}}' \
+        "printf '%s\\n' '{{\"id\":1,\"tool\":\"Write\",\"args\":{{\"path\":\"made\",\"content\":\"x\"}}}}' \
          '{{\"id\":2,\"tool\":\"Bash\",\"args\":{{\"command\":\"true\"}}}}' | {binary} session $1"
     );
     let toml = |script: &str| {

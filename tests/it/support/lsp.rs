@@ -14,7 +14,7 @@ use toolbox::lsp::{Options, Server, Supervisor};
 use toolbox::run::{CallOptions, Run};
 use toolbox::tool::{ErrorKind, Output, ToolError};
 use toolbox::tools::{LspResources, Resources, connect};
-use toolbox::workspace::Workspace;
+use toolbox::workspace::{AllowedPlaces, Workspace};
 
 use super::peers;
 
@@ -23,12 +23,15 @@ pub(crate) struct Project {
     temp: tempfile::TempDir,
     pub(crate) processes: Processes,
     pub(crate) supervisor: Supervisor,
+    /// The files outside that answers named.
+    pub(crate) outside: AllowedPlaces,
     run: Run,
 }
 
-fn resources(supervisor: &Supervisor) -> Resources {
+fn resources(supervisor: &Supervisor, outside: &AllowedPlaces) -> Resources {
+    let lsp = LspResources::new(supervisor.clone()).with_outside(outside.clone());
     Resources {
-        lsp: Some(LspResources::new(supervisor.clone())),
+        lsp: Some(lsp),
         ..Resources::default()
     }
 }
@@ -109,11 +112,13 @@ impl Project {
         let workspace = Workspace::open(&work).expect("it exists");
         let env = surround(&work, environment(&home));
         let supervisor = Supervisor::new(workspace, processes.clone(), env, options);
-        let run = Run::builder(connect(&resources(&supervisor))).build();
+        let outside = AllowedPlaces::new();
+        let run = Run::builder(connect(&resources(&supervisor, &outside))).build();
         Self {
             temp,
             processes,
             supervisor,
+            outside,
             run,
         }
     }
@@ -129,12 +134,16 @@ impl Project {
 
     /// The ports of a run with these servers.
     pub(crate) fn resources(&self) -> Resources {
-        resources(&self.supervisor)
+        resources(&self.supervisor, &self.outside)
     }
 
     /// Calls the tool.
     pub(crate) fn call(&self, args: Value) -> Result<Output, ToolError> {
-        self.run.dispatch("lsp", args, CallOptions::new())
+        self.call_with(args, CallOptions::new())
+    }
+
+    pub(crate) fn call_with(&self, args: Value, options: CallOptions) -> Result<Output, ToolError> {
+        self.run.dispatch("lsp", args, options)
     }
 
     /// Calls the tool, which must fail in this way and name the next step.
@@ -254,6 +263,21 @@ pub(crate) fn fake_with(
 }
 
 impl Project {
+    /// The same folder under a scripted server with another scenario.
+    pub(crate) fn with_scenario(mut self, mut scenario: Value) -> Self {
+        self.supervisor.stop_all();
+        let base = self.temp.path().canonicalize().expect("it exists");
+        scenario["log"] = base.join("log").to_string_lossy().into();
+        scenario["starts"] = base.join("starts").to_string_lossy().into();
+        let mut options = self.supervisor.options().clone();
+        options.rows = vec![fake_row(&scenario)];
+        let workspace = Workspace::open(&self.work()).expect("it exists");
+        let env = environment(&base.join("home"));
+        self.supervisor = Supervisor::new(workspace, self.processes.clone(), env, options);
+        self.run = Run::builder(connect(&self.resources())).build();
+        self
+    }
+
     /// What the scripted server received, in order.
     pub(crate) fn received(&self) -> Vec<Value> {
         let log = fs::read_to_string(self.temp.path().join("log")).unwrap_or_default();

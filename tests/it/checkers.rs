@@ -1,0 +1,237 @@
+//! The project checkers, run for real (R18, D3).
+
+use std::time::Duration;
+
+use serde_json::json;
+use toolbox::cancel::Cancel;
+use toolbox::child::{Processes, Watch};
+use toolbox::lsp::checkers::{Checkers, Outcome};
+use toolbox::lsp::diagnostics::{DiagnosticState, Severity};
+use toolbox::run::{CallOptions, Run};
+use toolbox::tool::ErrorKind;
+use toolbox::tools::{LspResources, Resources, connect};
+
+use crate::support::lsp::{Project, environment};
+use crate::support::peers;
+
+fn checkers(project: &Project) -> Checkers {
+    let home = project.work().with_file_name("home");
+    Checkers::new(Processes::new(Watch::Shell), environment(&home))
+}
+
+/// What a check finds, a line for each, with the checkers that ran.
+fn found(files: &[(&str, &str)]) -> (DiagnosticState, Vec<String>, Vec<String>) {
+    let project = Project::new(files);
+    let report = checkers(&project)
+        .check(project.supervisor.workspace(), &Cancel::new())
+        .expect("it is not vetoed");
+    let lines = report.diagnostics.iter().map(|diagnostic| {
+        let code = diagnostic.code.as_deref().unwrap_or("-");
+        let severity = diagnostic.severity;
+        format!(
+            "{}:{}:{} {severity} {code}",
+            diagnostic.file, diagnostic.line, diagnostic.column
+        )
+    });
+    let checks = report.checks.iter().map(|check| {
+        assert_eq!(check.outcome, Outcome::Done, "{check:?}");
+        format!("{} in {}", check.checker, check.root)
+    });
+    (report.state, lines.collect(), checks.collect())
+}
+
+const MANIFEST: &str = "[package]\nname = \"demo\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
+
+#[test]
+fn cargo_check_covers_a_workspace_once_and_a_package_beside_it() {
+    if peers::find("rust-analyzer").is_none() {
+        return;
+    }
+    let member = MANIFEST.replace("demo", "member");
+    let beside = format!("{}\n[workspace]\n", MANIFEST.replace("demo", "beside"));
+    let (state, lines, checks) = found(&[
+        (
+            "Cargo.toml",
+            "[workspace]\nmembers = [\"member\"]\nresolver = \"2\"\n",
+        ),
+        ("member/Cargo.toml", &member),
+        (
+            "member/src/lib.rs",
+            "pub fn f() -> u32 {\n    let ä = \"é\"; ä\n}\n",
+        ),
+        ("beside/Cargo.toml", &beside),
+        ("beside/src/lib.rs", "pub fn f() {}\n"),
+    ]);
+    assert_eq!(state, DiagnosticState::Found);
+    assert_eq!(lines, ["member/src/lib.rs:2:18 error E0308"]);
+    assert_eq!(checks, ["cargo check in .", "cargo check in beside"]);
+}
+
+#[test]
+fn tsc_checks_every_project() {
+    if peers::find("tsc").is_none() {
+        return;
+    }
+    let (state, lines, checks) = found(&[
+        (
+            "one/tsconfig.json",
+            "{\"compilerOptions\":{\"strict\":true}}",
+        ),
+        ("one/a.ts", "export const s = '😀', n: number = 'x';\n"),
+        ("two/tsconfig.json", "{}"),
+        ("two/b.ts", "export const ok = 1;\n"),
+    ]);
+    assert_eq!(state, DiagnosticState::Found);
+    assert_eq!(lines, ["one/a.ts:1:23 error TS2322"]);
+    assert_eq!(checks, ["tsc in one", "tsc in two"]);
+}
+
+#[test]
+fn go_vet_finds_what_does_not_compile_and_what_is_dubious() {
+    if peers::find("go").is_none() {
+        return;
+    }
+    let (state, lines, _) = found(&[
+        ("go.mod", "module demo\n\ngo 1.19\n"),
+        (
+            "main.go",
+            "package main\n\nimport \"fmt\"\n\nfunc main() {\n\tfmt.Printf(\"%d\\n\", \"x\")\n}\n",
+        ),
+        ("bad/bad.go", "package bad\n\nvar y = undefinedName\n"),
+    ]);
+    assert_eq!(state, DiagnosticState::Found);
+    assert_eq!(
+        lines,
+        ["bad/bad.go:3:9 error -", "main.go:6:2 warning printf"]
+    );
+}
+
+#[test]
+fn the_first_python_checker_that_is_there_checks() {
+    if peers::find("basedpyright").is_none() {
+        return;
+    }
+    let (state, lines, checks) = found(&[
+        ("pyproject.toml", ""),
+        ("a.py", "x: int = 'x'\n"),
+        ("sub/pyproject.toml", ""),
+        ("sub/b.py", "y: int = 1\n"),
+    ]);
+    assert_eq!(state, DiagnosticState::Found);
+    assert_eq!(lines, ["a.py:1:10 error reportAssignmentType"]);
+    assert_eq!(checks, ["basedpyright in ."]);
+}
+
+#[test]
+fn the_compiler_runs_over_the_compilation_database() {
+    if peers::find("cc").is_none() || peers::find("clang-tidy").is_some() {
+        return;
+    }
+    let database = json!([
+        {"directory": ".", "file": "../a.c", "command": "cc -Wall -c -o a.o ../a.c"},
+        {"directory": ".", "file": "../b.c", "command": "cc -c ../b.c"},
+    ]);
+    let project = Project::new(&[
+        ("build/compile_commands.json", &database.to_string()),
+        ("a.c", "int main(void) { return nope; }\n"),
+        ("b.c", "int b(void) { return 1; }\n"),
+    ]);
+    let report = checkers(&project)
+        .check(project.supervisor.workspace(), &Cancel::new())
+        .expect("it is not vetoed");
+    assert_eq!(report.total, 1, "{report}");
+    let [error] = report.diagnostics.as_slice() else {
+        panic!("{report}");
+    };
+    assert_eq!(
+        (error.file.as_str(), error.line, error.column),
+        ("a.c", 1, 25)
+    );
+    assert_eq!(error.severity, Severity::Error);
+    assert!(!project.path("build/a.o").exists(), "nothing is written");
+}
+
+#[test]
+fn a_clean_project_is_clean_and_one_without_markers_is_not() {
+    if peers::find("go").is_none() {
+        return;
+    }
+    let (state, lines, _) = found(&[
+        ("go.mod", "module demo\n\ngo 1.19\n"),
+        ("a.go", "package demo\n"),
+    ]);
+    assert_eq!((state, lines.len()), (DiagnosticState::Clean, 0));
+    let (state, _, checks) = found(&[("notes.txt", "")]);
+    assert_eq!((state, checks.len()), (DiagnosticState::Unavailable, 0));
+}
+
+// D3: bounded in time; a check that was not made never reads as clean.
+#[test]
+fn a_check_without_time_is_pending() {
+    if peers::find("go").is_none() {
+        return;
+    }
+    let project = Project::new(&[
+        ("go.mod", "module demo\n\ngo 1.19\n"),
+        ("a.go", "package demo\n"),
+    ]);
+    let report = checkers(&project)
+        .with_time(Duration::ZERO)
+        .check(project.supervisor.workspace(), &Cancel::new())
+        .expect("it is not vetoed");
+    assert_eq!(report.state, DiagnosticState::Pending);
+    assert_eq!(report.checks[0].outcome, Outcome::TimedOut);
+    let cancel = Cancel::new();
+    cancel.cancel();
+    assert!(
+        checkers(&project)
+            .check(project.supervisor.workspace(), &cancel)
+            .is_err()
+    );
+}
+
+#[test]
+fn a_disabled_checker_is_left_out_and_said_so() {
+    if peers::find("go").is_none() {
+        return;
+    }
+    let project = Project::new(&[
+        ("go.mod", "module demo\n\ngo 1.19\n"),
+        ("a.go", "package demo\n"),
+    ]);
+    let report = checkers(&project)
+        .without(&["go vet".to_owned()])
+        .check(project.supervisor.workspace(), &Cancel::new())
+        .expect("it is not vetoed");
+    assert_eq!(report.state, DiagnosticState::Unavailable);
+    assert_eq!(report.checks[0].outcome, Outcome::Skipped);
+    assert!(
+        report
+            .to_string()
+            .contains("go vet was left out: the configuration disables it")
+    );
+}
+
+// R18, D3: the action of the tool, and the veto of the host.
+#[test]
+fn the_tool_runs_the_checkers_unless_the_host_vetoes_them() {
+    let project = Project::new(&[("notes.txt", "")]);
+    let ask = |checkers: Checkers| {
+        let lsp = LspResources::new(project.supervisor.clone()).with_checkers(checkers);
+        let resources = Resources {
+            lsp: Some(lsp),
+            ..Resources::default()
+        };
+        let run = Run::builder(connect(&resources)).build();
+        let args = json!({"action": "diagnostics", "file": "*"});
+        run.dispatch("lsp", args, CallOptions::new())
+    };
+    let output = ask(checkers(&project)).expect("it answers");
+    assert_eq!(output.data["state"], "unavailable");
+    let error = ask(Checkers::disabled("not trusted")).expect_err("vetoed");
+    assert_eq!(error.kind(), ErrorKind::Unavailable);
+    assert_eq!(
+        error.message(),
+        "project checkers are disabled: not trusted"
+    );
+}

@@ -1,0 +1,57 @@
+//! `lsp_rename`: with real servers over several files, and with a scripted one that errs.
+
+mod faults;
+mod real;
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use toolbox::files::Committer;
+use toolbox::run::{AutoApprove, CallOptions, Run};
+use toolbox::tool::{ErrorKind, Output, Tier, ToolError};
+use toolbox::tools::{LspResources, Resources, connect};
+
+use crate::support::lsp::Project;
+
+/// A run that may rename.
+fn renaming(project: &Project) -> Run {
+    let committer = Committer::new(project.work().with_file_name("state"));
+    let lsp = LspResources::new(project.supervisor.clone()).with_rename(Arc::new(committer));
+    let resources = Resources {
+        lsp: Some(lsp),
+        ..Resources::default()
+    };
+    Run::builder(connect(&resources))
+        .approver(AutoApprove::up_to(Tier::Write))
+        .build()
+}
+
+fn call(run: &Run, args: Value) -> Result<Output, ToolError> {
+    run.dispatch("lsp_rename", args, CallOptions::new())
+}
+
+// R36, R37: its tier keeps it from surfaces that only read, where lsp stays.
+#[test]
+fn a_reading_surface_has_lsp_and_no_rename() {
+    let project = Project::new(&[]);
+    let lsp = LspResources::new(project.supervisor.clone());
+    let committer = Committer::new(project.work().with_file_name("state"));
+    let with = |lsp: LspResources| {
+        connect(&Resources {
+            lsp: Some(lsp),
+            ..Resources::default()
+        })
+    };
+    let names = |registry: &toolbox::registry::Registry| -> Vec<String> {
+        let specs = registry.specs();
+        specs.iter().map(|spec| spec.name.clone()).collect()
+    };
+    assert_eq!(names(&with(lsp.clone())), ["lsp"]);
+    let both = with(lsp.with_rename(Arc::new(committer)));
+    assert_eq!(names(&both), ["lsp", "lsp_rename"]);
+    assert_eq!(
+        both.get("lsp_rename").map(|spec| spec.tier),
+        Some(Tier::Write)
+    );
+    assert_eq!(names(&both.limit(Tier::Read)), ["lsp"]);
+}

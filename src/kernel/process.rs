@@ -20,6 +20,7 @@ use crate::child::{Child, Exit, Isolation, Processes, Program, Stderr, Stream};
 use crate::kernel::interpreter::Interpreter;
 use crate::kernel::prelude::{Prelude, SHIM};
 use crate::kernel::protocol::{FromKernel, Lines};
+use crate::kernel::script::Names;
 use crate::kernel::{KernelError, KernelOptions, Language};
 use crate::limits;
 
@@ -30,6 +31,8 @@ pub(crate) struct Kernel {
     /// What the interpreter says it is: its path and version.
     pub(crate) program: String,
     pub(crate) n_cells: u64,
+    /// What the cells of JavaScript have declared.
+    pub(crate) names: Names,
     enclosed: bool,
     pub(crate) raw: Arc<RawOutput>,
     pub(crate) wake: Wake,
@@ -132,6 +135,7 @@ impl Kernel {
             language: interpreter.language,
             program: named,
             n_cells: 0,
+            names: Names::default(),
             enclosed,
             raw: Arc::new(RawOutput {
                 pipe,

@@ -16,7 +16,7 @@
   const { Worker } = require("node:worker_threads");
   const { parse, stringify } = JSON;
   const { wait, load, store } = Atomics;
-  const { defineProperty, entries } = Object;
+  const { assign, create, defineProperty, entries, getOwnPropertyDescriptor, prototype } = Object;
   const OwnPromise = Promise;
   const OwnMap = Map;
   const OwnBuffer = Buffer;
@@ -47,6 +47,18 @@
     }
   }
 
+  // Calls what reads or writes JSON; a `toJSON` that a cell gave to every object must not reach it.
+  function undisturbed(work) {
+    const own = getOwnPropertyDescriptor(prototype, "toJSON");
+    if (own === undefined || !own.configurable) return work();
+    delete prototype.toJSON;
+    try {
+      return work();
+    } finally {
+      if (getOwnPropertyDescriptor(prototype, "toJSON") === undefined) defineProperty(prototype, "toJSON", own);
+    }
+  }
+
   const clean = (text) =>
     typeof text.isWellFormed === "function" && text.isWellFormed()
       ? text
@@ -66,7 +78,7 @@
     }
     try {
       // The line end in front sets off whatever somebody else wrote to the pipe.
-      put(OUTGOING, OwnBuffer.from(`\n${stringify(frame)}\n`));
+      put(OUTGOING, OwnBuffer.from(`\n${undisturbed(() => stringify(frame))}\n`));
     } catch {
       exit(0);
     }
@@ -105,6 +117,7 @@
 
   const session = new inspector.Session();
   session.connect();
+  const post = (...args) => undisturbed(() => session.post(...args));
   let current = null;
   let lastId = 0;
   let lastValue;
@@ -135,7 +148,7 @@
       }
     }
     taken = undefined;
-    session.post(
+    post(
       "Runtime.callFunctionOn",
       {
         objectId: takerId,
@@ -152,10 +165,11 @@
 
   function evaluate(expression) {
     return new OwnPromise((resolve) => {
-      session.post(
+      post(
         "Runtime.evaluate",
         { expression, replMode: true, awaitPromise: true, silent: true, objectGroup: "cell" },
-        (error, reply) => resolve(error ? { terminated: true } : reply),
+        // What has a prototype of the language's could have got a `then` from a cell.
+        (error, reply) => resolve(assign(create(null), error ? { terminated: true } : reply)),
       );
     });
   }
@@ -337,8 +351,17 @@
     for (const [call, { cell }] of waiting) {
       if (cell === id) send({ t: "cancel", id: call });
     }
-    session.post("Runtime.releaseObjectGroup", { objectGroup: "cell" }, () => {});
+    post("Runtime.releaseObjectGroup", { objectGroup: "cell" }, () => {});
     send({ t: "done", id, ...done });
+  }
+
+  /// Keeps the last value as `_`, unless the user has one or lets nobody have any.
+  function remember(value) {
+    try {
+      if (!("_" in globalThis) || globalThis._ === lastValue) globalThis._ = lastValue = value;
+    } catch {
+      // The global object is frozen.
+    }
   }
 
   async function run(frame) {
@@ -374,7 +397,7 @@
             const data = await bundle(value, true);
             if (current !== id) return;
             show("result", data);
-            if (!("_" in globalThis) || globalThis._ === lastValue) globalThis._ = lastValue = value;
+            remember(value);
           }
         }
       }

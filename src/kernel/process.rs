@@ -18,7 +18,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_s
 use crate::cancel::Cancel;
 use crate::child::{Child, Exit, Isolation, Processes, Program, Stderr, Stream};
 use crate::kernel::interpreter::Interpreter;
-use crate::kernel::prelude::{Prelude, SHIM};
+use crate::kernel::prelude::{Prelude, SAFE_PATH, SHIM};
 use crate::kernel::protocol::{FromKernel, Lines};
 use crate::kernel::script::Names;
 use crate::kernel::{KernelError, KernelOptions, Language};
@@ -99,9 +99,20 @@ impl Kernel {
             true => Prelude::relayed(interpreter.language),
             false => Prelude::of(interpreter.language),
         };
+        let mark = mark();
+        let mut env = options.env.clone().with(MARK, &mark);
         let mut words: Vec<String> = options.enclosure.clone();
         if !enclosed {
             words.extend(["sh", "-c", SHIM, "sh"].map(str::to_owned));
+        }
+        if interpreter.language == Language::Python {
+            let (name, value) = SAFE_PATH;
+            match enclosed {
+                true => words.extend(["env".to_owned(), format!("{name}={value}")]),
+                // Who asks for it himself keeps it.
+                false if env.get(name).is_none() => env.set(name, value),
+                false => {}
+            }
         }
         words.extend(interpreter.words.iter().cloned());
         words.extend(prelude.args);
@@ -109,8 +120,6 @@ impl Kernel {
             true => interpreter.words.join(" "),
             false => options.enclosure.join(" "),
         };
-        let mark = mark();
-        let env = options.env.clone().with(MARK, &mark);
         let program = Program::new(&words[0], &options.folder, env)
             .args(&words[1..])
             .isolation(Isolation::Session)

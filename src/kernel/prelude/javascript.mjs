@@ -21,6 +21,7 @@
   const OwnMap = Map;
   const OwnBuffer = Buffer;
   const later = setImmediate;
+  const errorText = Error.prototype.toString;
   const exit = process.exit.bind(process);
 
   const OUTGOING = 4;
@@ -47,15 +48,23 @@
     }
   }
 
-  // Calls what reads or writes JSON; a `toJSON` that a cell gave to every object must not reach it.
-  function undisturbed(work) {
+  // A `toJSON` that a cell gave to every object must not reach the protocol: it is put aside, and what is
+  // returned puts it back.
+  function putAside() {
     const own = getOwnPropertyDescriptor(prototype, "toJSON");
-    if (own === undefined || !own.configurable) return work();
+    if (own === undefined || !own.configurable) return undefined;
     delete prototype.toJSON;
+    return () => {
+      if (getOwnPropertyDescriptor(prototype, "toJSON") === undefined) defineProperty(prototype, "toJSON", own);
+    };
+  }
+
+  function undisturbed(work) {
+    const putBack = putAside();
     try {
       return work();
     } finally {
-      if (getOwnPropertyDescriptor(prototype, "toJSON") === undefined) defineProperty(prototype, "toJSON", own);
+      putBack?.();
     }
   }
 
@@ -165,9 +174,21 @@
 
   function evaluate(expression) {
     return new OwnPromise((resolve) => {
-      post(
+      const putBack = putAside();
+      // It is back before the cell runs: the text of the cell is the last that is written.
+      const toJSON = () => {
+        putBack();
+        return expression;
+      };
+      session.post(
         "Runtime.evaluate",
-        { expression, replMode: true, awaitPromise: true, silent: true, objectGroup: "cell" },
+        {
+          replMode: true,
+          awaitPromise: true,
+          silent: true,
+          objectGroup: "cell",
+          expression: putBack === undefined ? expression : { toJSON },
+        },
         // What has a prototype of the language's could have got a `then` from a cell.
         (error, reply) => resolve(assign(create(null), error ? { terminated: true } : reply)),
       );
@@ -295,6 +316,20 @@
       })),
     });
   }
+
+  // What `error.stack` holds: the user's frames, and not those below that run the cell.
+  Error.prepareStackTrace = (error, frames) => {
+    const ends = frames.findIndex((frame) => frame.getFileName() === "node:inspector");
+    const shown = (ends < 0 ? frames : frames.slice(0, ends)).filter((frame) => frame.getFileName() !== "<kernel>");
+    let text;
+    try {
+      text = errorText.call(error);
+    } catch {
+      text = "Error";
+    }
+    for (const frame of shown) text += `\n    at ${frame}`;
+    return text;
+  };
 
   // The user's frames of a stack, with the line of the first.
   function trace(error) {

@@ -104,6 +104,14 @@ fn a_cell_may_call_what_approve_says() {
         .assert()
         .success();
     assert_eq!(cells.0.read("new.txt"), "x");
+    // The tier of the call counts: what may write may not run a command.
+    let command = "tool('bash', {'command': 'touch ran.txt'})";
+    cells
+        .command(&["eval", command, "--approve", "write"])
+        .assert()
+        .code(3)
+        .stdout(contains("Bash was not approved"));
+    assert!(!cells.0.path("ran.txt").exists());
     let code = "tool('ast_grep', {'pattern': 'n + 2', 'language': 'python'}).data['shown']";
     cells
         .command(&["eval", code])

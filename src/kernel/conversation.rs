@@ -476,6 +476,8 @@ impl<'a> Conversation<'a> {
         report.exit_code = done.code;
         report.status = match done.status {
             DoneStatus::Ok => CellStatus::Ok,
+            // What fails after it was told to stop, such as a command that the signal ended, was stopped.
+            DoneStatus::Error if report.reason.is_some() => CellStatus::Interrupted,
             DoneStatus::Error => CellStatus::Error,
             DoneStatus::Interrupted => CellStatus::Interrupted,
             DoneStatus::Exit => CellStatus::Exit,

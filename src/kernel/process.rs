@@ -218,8 +218,14 @@ impl Kernel {
     }
 
     /// Returns how the interpreter ended, if it has.
+    ///
+    /// Whoever collects the status may not have come to it yet, so the process itself is looked at.
     pub(crate) fn exit(&self) -> Option<Exit> {
-        self.child.exit()
+        let mut fds = [PollFd::new(&self.ended, PollFlags::IN)];
+        match poll(&mut fds, Some(&Timespec::default())) {
+            Ok(1) => Some(self.await_exit().unwrap_or(Exit::Unknown)),
+            _ => self.child.exit(),
+        }
     }
 
     /// Returns how the interpreter ended, once it is seen to have.

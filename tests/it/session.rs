@@ -5,6 +5,7 @@ mod calls;
 mod configured;
 mod driver;
 mod ends;
+mod held;
 mod host_tools;
 mod progress;
 mod questions;

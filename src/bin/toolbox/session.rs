@@ -6,6 +6,7 @@
 mod callers;
 pub(crate) mod connection;
 mod host_tools;
+mod lanes;
 pub(crate) mod lines;
 pub(crate) mod outbox;
 mod pool;
@@ -174,6 +175,10 @@ fn over_stdio(console: &Console, global: &Global, options: &RunOptions) -> Step 
 pub(crate) fn start(console: &Console, host: Host, options: &RunOptions) -> Step<Arc<Session>> {
     let callers = Callers::default();
     let mut host = host.asking(Arc::new(callers.clone()), options);
+    let told = callers.clone();
+    host.on_delivery = Some(Arc::new(move |report, cancel| {
+        told.delivered(report, cancel);
+    }));
     host.vibe = options.vibe.then(|| allowance(&host, options));
     let (mut registry, ledger) = host.tools();
     if let Some(agent) = &options.agent {

@@ -75,7 +75,7 @@ impl Client {
     }
 }
 
-fn ended(pid: Pid) -> bool {
+pub(crate) fn ended(pid: Pid) -> bool {
     let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else {
         return true;
     };

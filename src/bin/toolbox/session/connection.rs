@@ -19,6 +19,7 @@ use toolbox::tool::{ErrorKind, Output, ToolError};
 
 use crate::session::callers::{Caller, Callers};
 use crate::session::host_tools::HostCalls;
+use crate::session::lanes::Lanes;
 use crate::session::lines::{Line, next_line};
 use crate::session::outbox::Outbox;
 use crate::session::pool::Pool;
@@ -31,6 +32,8 @@ pub(crate) struct Session {
     /// Gone once the session has ended.
     run: RwLock<Option<Run>>,
     pool: Pool,
+    /// The calls of tools that are not parallel-safe.
+    lanes: Lanes,
     callers: Callers,
     /// Decides about calls; a call may bring a tier of its own.
     policy: Policy,
@@ -86,10 +89,12 @@ impl Session {
             .approver(policy.clone())
             .on_start(move |chain, cancel| told.began(chain, cancel))
             .build();
+        let pool = Pool::new(limits::SESSION_THREADS, limits::SESSION_QUEUE);
         Arc::new(Self {
             handle: run.handle(),
             run: RwLock::new(Some(run)),
-            pool: Pool::new(limits::SESSION_THREADS, limits::SESSION_QUEUE),
+            lanes: Lanes::new(pool.clone(), limits::SESSION_QUEUE),
+            pool,
             callers,
             policy,
         })
@@ -278,9 +283,15 @@ impl Connection {
         }
         calls.under_way.insert(call.id.clone(), under_way.clone());
         drop(calls);
+        let session = &self.0.session;
+        let lane = session.handle.lane(&call.tool);
         let (connection, id) = (self.clone(), call.id.clone());
         let job = move || connection.run(call, &under_way);
-        self.0.session.pool.submit(job).map_err(|_| {
+        let submitted = match lane {
+            Some(lane) => session.lanes.submit(lane, job),
+            None => session.pool.submit(job),
+        };
+        submitted.map_err(|_| {
             self.lock().under_way.remove(&id);
             ToolError::new(
                 ErrorKind::Unavailable,

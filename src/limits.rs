@@ -156,6 +156,9 @@ pub const SESSION_OUTPUT_BYTES: usize = 16 << 20;
 /// Bytes of unread output at which a session ends: its reader has stopped.
 pub const SESSION_OUTPUT_BYTES_MAX: usize = 128 << 20;
 
+/// How long calls under way may go on after the end of a session's input, before they are cancelled.
+pub const SESSION_DRAIN: Duration = Duration::from_secs(2);
+
 /// How long the end of a session waits until its last lines are read.
 pub const SESSION_FLUSH: Duration = Duration::from_secs(2);
 

@@ -105,6 +105,7 @@ pub(crate) fn read(console: &Console, global: &Global, args: Read) -> Step {
 /// Makes a file or replaces its content.
 pub(crate) fn write(console: &Console, global: &Global, args: Write) -> Step {
     let host = Host::open(console, global)?;
+    host.edits(console)?;
     let content = match args.content {
         Some(content) => content,
         None => standard_input(console, "the content")?,
@@ -116,6 +117,7 @@ pub(crate) fn write(console: &Console, global: &Global, args: Write) -> Step {
 /// Replaces text in a file.
 pub(crate) fn edit(console: &Console, global: &Global, args: Edit) -> Step {
     let host = Host::open(console, global)?;
+    host.edits(console)?;
     let call = json!({
         "path": path(console, &host, &args.file)?,
         "old_string": args.old,
@@ -135,6 +137,7 @@ pub(crate) fn apply_patch(console: &Console, global: &Global, args: ApplyPatch) 
         })?
     };
     let host = Host::open(console, global)?;
+    host.edits(console)?;
     changed(
         console,
         &host.dispatch(console, "apply_patch", json!({"patch": patch}))?,

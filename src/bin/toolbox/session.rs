@@ -159,6 +159,10 @@ fn over_stdio(console: &Console, global: &Global, options: &RunOptions) -> Step 
         Ok(_) => end.recv().unwrap_or(End::Input),
         Err(err) => return Err(failed(console, &format!("cannot read the input: {err}"))),
     };
+    if let End::Input = ended {
+        // `printf ... | toolbox session` gets its answers.
+        connection.drain(limits::SESSION_DRAIN);
+    }
     connection.close();
     session.end();
     writer.finish(limits::SESSION_FLUSH);

@@ -146,3 +146,27 @@ fn a_session_remembers_what_it_read() {
         .stdout(contains(r#""kind":"stale""#).and(contains("was not read in this run")));
     assert_eq!(checkout.read("a"), "1\n");
 }
+
+// D12: without a state folder nothing is written, and what is said names the way out.
+#[test]
+fn a_missing_state_folder_is_named() {
+    let checkout = Checkout::new(&[("a", "1\n")]);
+    for args in [
+        &["write", "a", "--content", "2"][..],
+        &["edit", "a", "--old", "1", "--new", "2"],
+    ] {
+        let mut homeless = checkout.toolbox(args);
+        let homeless = homeless.env_remove("HOME").env_remove("XDG_STATE_HOME");
+        homeless.assert().code(2).stderr(contains("XDG_STATE_HOME"));
+        let mut unusable = checkout.toolbox(args);
+        let unusable = unusable.env("XDG_STATE_HOME", "/proc/nowhere");
+        unusable
+            .assert()
+            .code(3)
+            .stderr(contains("the state folder cannot be used"));
+    }
+    checkout
+        .toolbox(&["read", "a"])
+        .assert()
+        .stdout("     1\t1\n");
+}

@@ -17,7 +17,7 @@ fn with_a_call_under_way(checkout: &Checkout) -> Driven {
     session
 }
 
-// End of input ends the run: what is under way is cancelled and says so.
+// End of input ends the run: what waits for it is cancelled and says so.
 #[test]
 fn the_end_of_input_ends_the_run() {
     let checkout = Checkout::new(&[]);
@@ -27,6 +27,31 @@ fn the_end_of_input_ends_the_run() {
         .iter()
         .find(|line| line["id"] == 1 && line["ok"] == false);
     assert_eq!(answer.expect("an answer")["error"]["kind"], "cancelled");
+}
+
+// What needs nobody any more is finished and answered, as `printf ... | toolbox session` wants it.
+#[test]
+fn calls_at_the_end_of_input_are_finished() {
+    let checkout = Checkout::new(&[("a.txt", "one\n")]);
+    let mut session = checkout.session(&["--approve", "exec", "--questions"]);
+    session.call(1, "Bash", json!({"command": "sleep 0.3; cat a.txt"}));
+    for id in 2..50 {
+        session.call(id, "Read", json!({"path": "a.txt"}));
+    }
+    let question = json!({"question": "Which?", "allow_free_text": true});
+    session.call("asks", "ask_user", question);
+    let (rest, status) = session.end();
+    assert!(status.success());
+    let answer = |id: serde_json::Value| {
+        let mut lines = rest.iter();
+        lines.find(|line| line["id"] == id && line["event"].is_null())
+    };
+    assert_eq!(answer(json!(1)).expect("one")["data"]["output"], "one\n");
+    for id in 2..50 {
+        assert_eq!(answer(json!(id)).expect("one")["ok"], true, "{id}");
+    }
+    // R128: nobody is left who could answer this one.
+    assert_eq!(answer(json!("asks")).expect("one")["ok"], false);
 }
 
 #[test]

@@ -91,6 +91,30 @@ fn calls_that_take_turns_keep_their_order() {
     }
 }
 
+// R142: commands of the shell share a working folder, so they keep their order too; a question about one in the
+// background does not wait behind them.
+#[test]
+fn commands_keep_their_order() {
+    let checkout = Checkout::new(&[]);
+    let mut session = checkout.session(&["--approve", "exec"]);
+    let background = json!({"command": "sleep 600", "run_in_background": true});
+    session.call("background", "Bash", background);
+    let id = session.answer("background")["data"]["background_id"].clone();
+    for number in 0..30 {
+        let command = format!("mkdir {number}; cd {number}");
+        session.call(number, "Bash", json!({"command": command}));
+    }
+    session.call("last", "Bash", json!({"command": "sleep 600"}));
+    session.call("about", "Bash", json!({"background_id": id}));
+    assert_eq!(session.answer("about")["data"]["running"], true);
+    for number in 0..30 {
+        let folders: Vec<String> = (0..=number).map(|number| number.to_string()).collect();
+        assert_eq!(session.answer(number)["data"]["cwd"], folders.join("/"));
+    }
+    session.send(json!({"cancel": "last"}));
+    assert_eq!(session.answer("last")["error"]["kind"], "cancelled");
+}
+
 // R108, R109, R117: a cell asks the person through the bridge, and the client gets the card.
 #[test]
 fn a_cell_asks_through_its_session() {

@@ -342,13 +342,16 @@ impl Control for Server {
 fn process(pid: u32) -> Value {
     // One that has just ended has no command line any more.
     let command = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    let words: Vec<_> = command
+    let words: Vec<String> = command
         .split(|byte| *byte == 0)
         .filter(|word| !word.is_empty())
-        .map(String::from_utf8_lossy)
+        .map(|word| match word.contains(&b'\n') {
+            // A program that is given as an argument says nothing to whoever looks for theirs.
+            true => "…".to_owned(),
+            false => printable(&String::from_utf8_lossy(word)),
+        })
         .collect();
-    // A program may be given its whole text as an argument; one line is enough to know it again.
-    let command = printable(&words.join(" ")).replace('\n', " ");
+    let command = words.join(" ");
     json!({ "pid": pid, "command": clip(&command, limits::LINE_CHARS) })
 }
 

@@ -167,9 +167,14 @@ fn changed(console: &Console, output: &Output) -> Step {
     if console.json {
         return console.print_json(&output.data);
     }
-    console.print(&match console.color {
-        true => paint::diff(&output.text),
+    // What stood in a file, and what was put there, must not steer the terminal either.
+    let text = match console.terminal {
+        true => escaped(&output.text),
         false => output.text.clone(),
+    };
+    console.print(&match console.color {
+        true => paint::diff(&text),
+        false => text,
     })
 }
 
@@ -186,13 +191,17 @@ fn parted(output: &Output) -> (&str, Option<&str>) {
     }
 }
 
-/// Shows control characters instead of sending them.
+/// Shows control characters, and those that turn the direction of a line, instead of sending them.
 fn escaped(lines: &str) -> String {
     let mut shown = String::with_capacity(lines.len());
-    for c in lines.chars() {
+    let mut rest = lines.chars().peekable();
+    while let Some(c) = rest.next() {
+        let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
         match c {
             '\n' | '\t' => shown.push(c),
-            c if c.is_control() => shown.extend(c.escape_default()),
+            // A line of a diff keeps its end.
+            '\r' if rest.peek() == Some(&'\n') => shown.push(c),
+            c if turns || c.is_control() => shown.extend(c.escape_default()),
             c => shown.push(c),
         }
     }

@@ -1,6 +1,7 @@
 //! `toolbox read`, `write`, `edit` and `apply-patch`.
 
 use super::*;
+use crate::support::terminal::Terminal;
 
 // R143: numbered lines on standard output, what is said about them on standard error.
 #[test]
@@ -169,4 +170,25 @@ fn a_missing_state_folder_is_named() {
         .toolbox(&["read", "a"])
         .assert()
         .stdout("     1\t1\n");
+}
+
+// A file cannot steer the terminal on which it is read or changed; a pipe gets its bytes.
+#[test]
+fn control_characters_of_a_file_are_shown_at_a_terminal() {
+    let checkout = Checkout::new(&[("evil", "a\x1b[2Jb\u{202e}c\n")]);
+    for args in [
+        &["read", "evil"][..],
+        &["edit", "evil", "--old", "b", "--new", "\x1b]0;x\x07"],
+    ] {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_toolbox"));
+        command.args(args).current_dir(checkout.root());
+        command.env("HOME", checkout.root()).env("NO_COLOR", "1");
+        let (code, screen) = Terminal::start(&command).ends();
+        assert_eq!(code, Some(0), "{screen}");
+        assert!(screen.contains("\\u{1b}[2J"), "{screen}");
+        assert!(screen.contains("\\u{202e}c"), "{screen}");
+        assert!(!screen.contains(['\x1b', '\x07', '\u{202e}']), "{screen}");
+    }
+    let read = checkout.toolbox(&["read", "evil"]).assert();
+    read.stdout(contains("\x1b[2J"));
 }

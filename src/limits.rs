@@ -162,6 +162,9 @@ pub const SESSION_DRAIN: Duration = Duration::from_secs(2);
 /// How long the end of a session waits until its last lines are read.
 pub const SESSION_FLUSH: Duration = Duration::from_secs(2);
 
+/// The same after the end of its input: nothing runs any more, and whoever reads slowly should lose nothing.
+pub const SESSION_LAST_FLUSH: Duration = Duration::from_secs(30);
+
 /// Longest id of a call, in bytes of its JSON.
 pub const SESSION_ID_BYTES: usize = 256;
 

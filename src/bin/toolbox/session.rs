@@ -165,7 +165,10 @@ fn over_stdio(console: &Console, global: &Global, options: &RunOptions) -> Step 
     }
     connection.close();
     session.end();
-    writer.finish(limits::SESSION_FLUSH);
+    writer.finish(match ended {
+        End::Input => limits::SESSION_LAST_FLUSH,
+        End::Output | End::Signal(_) => limits::SESSION_FLUSH,
+    });
     match ended {
         End::Input | End::Output => Ok(()),
         End::Signal(signal) => {

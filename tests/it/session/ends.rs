@@ -1,10 +1,13 @@
 //! How a session ends.
 
 use std::os::unix::process::ExitStatusExt;
+use std::time::Duration;
 
 use rustix::process::Signal;
 use serde_json::json;
+use toolbox::limits;
 
+use super::background::ends_within;
 use super::driver::{Checkout, Driven};
 
 fn with_a_call_under_way(checkout: &Checkout) -> Driven {
@@ -52,6 +55,25 @@ fn calls_at_the_end_of_input_are_finished() {
     }
     // R128: nobody is left who could answer this one.
     assert_eq!(answer(json!("asks")).expect("one")["ok"], false);
+}
+
+// Whoever begins to read late, as `... | toolbox session | less` does, gets everything.
+#[test]
+fn a_slow_reader_loses_nothing() {
+    let text = "y".repeat(1_900) + "\n";
+    let checkout = Checkout::new(&[("wide.txt", &text.repeat(200))]);
+    let mut session = Driven::start_unread(&mut checkout.toolbox(&["session"]));
+    for id in 0..4 {
+        session.call(id, "Read", json!({"path": "wide.txt"}));
+    }
+    session.close_input();
+    let late = limits::SESSION_FLUSH + Duration::from_millis(500);
+    assert!(!ends_within(session.pid(), late), "much is unread");
+    session.read();
+    for id in 0..4 {
+        assert_eq!(session.answer(id)["ok"], true);
+    }
+    assert!(session.wait().success());
 }
 
 #[test]

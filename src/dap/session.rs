@@ -125,6 +125,7 @@ impl Session {
             adopted,
             scratch: plan.scratch,
             launched: plan.launched,
+            halts: plan.row.id == "delve",
             part_wait: timings.part_wait,
             stop_timer: stop_timer.clone(),
         };

@@ -7,7 +7,7 @@ use serde_json::json;
 use toolbox::tool::ErrorKind;
 
 use super::Bench;
-use super::bench::{ends_within, usable};
+use super::bench::{ends_within, free_port, usable};
 use crate::support::peers;
 
 fn bench() -> Option<Bench> {
@@ -278,11 +278,6 @@ fn attaching_never_kills() {
     debuggee.wait().expect("it ended");
     let stderr = debuggee.stderr.take().expect("piped");
     let _ = BufReader::new(stderr).lines().next();
-}
-
-fn free_port() -> u16 {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    listener.local_addr().expect("an address").port()
 }
 
 // R95: the project's own Python is the one that is started; R70: without debugpy it says so.

@@ -49,7 +49,8 @@ impl Ring {
         let text = self.text();
         let text = text.trim();
         let n_cut = text.chars().count().saturating_sub(max_chars);
-        text.chars().skip(n_cut).collect()
+        let tail: String = text.chars().skip(n_cut).collect();
+        tail.trim_start().to_owned()
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<u8>> {

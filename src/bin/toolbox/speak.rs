@@ -50,6 +50,15 @@ const WORDS: &[(&str, &str)] = &[
         "and set `allow_free_text` for the rest",
         "and add `--allow-free-text` for the rest",
     ),
+    (
+        "spawn one with vibe_spawn",
+        "start one with `toolbox vibe spawn`",
+    ),
+    (
+        "wait for one with vibe_wait, or end one with vibe_kill",
+        "wait for one with `toolbox vibe wait`, or end one with `toolbox vibe kill`",
+    ),
+    ("timeout_seconds is", "--timeout is"),
 ];
 
 /// Arguments with a value in quotes: what a tool says before it, and the flag.
@@ -145,6 +154,11 @@ mod tests {
             include_str!("../../tools/syntax.rs"),
             include_str!("../../tools/ast_grep.rs"),
             include_str!("../../tools/resolve.rs"),
+            include_str!("../../tools/vibe.rs"),
+            include_str!("../../tools/finding.rs"),
+            include_str!("../../tools/ask_user.rs"),
+            include_str!("../../finding/grep.rs"),
+            include_str!("../../finding/glob.rs"),
             include_str!("../../syntax/report.rs"),
             include_str!("../../syntax/hint.rs"),
         ];

@@ -244,7 +244,17 @@ pub(crate) fn vibe(console: &Console, global: &Global, args: Vibe) -> Step {
         Action::List => ("vibe_list", Value::Object(serde_json::Map::new())),
     };
     let output = background::call(console, global, tool, call)?;
-    console.answer(&output)
+    if console.json {
+        return console.print_json(&output.data);
+    }
+    // A result is shown as it is; only the first line of a spawn names a tool.
+    match output.data["workers"][0]["id"].as_str() {
+        Some(id) if tool == "vibe_spawn" => {
+            let typed = format!("`toolbox vibe wait {id}` gives its result");
+            console.print(&output.text.replace("vibe_wait gives its result", &typed))
+        }
+        _ => console.print(&output.text),
+    }
 }
 
 /// Returns a text of the command line, or standard input for `-`.

@@ -76,13 +76,14 @@ impl Client {
 }
 
 fn ended(pid: Pid) -> bool {
+    ends_within(pid, LONG)
+}
+
+pub(crate) fn ends_within(pid: Pid, patience: std::time::Duration) -> bool {
     let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else {
         return true;
     };
-    let timeout = Timespec {
-        tv_sec: LONG.as_secs().cast_signed(),
-        tv_nsec: 0,
-    };
+    let timeout = Timespec::try_from(patience).expect("a short time");
     let mut fds = [PollFd::new(&handle, PollFlags::IN)];
     poll(&mut fds, Some(&timeout)).expect("it can be polled") == 1
 }

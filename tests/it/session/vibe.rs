@@ -1,10 +1,11 @@
 //! Workers at a terminal and in a session, and what they inherit.
 
 use std::fs;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::background::Background;
+use super::background::{Background, ends_within};
 use super::driver::{Checkout, LONG};
 
 /// Names workers in the user's own file.
@@ -94,9 +95,19 @@ fn without_a_worker_there_is_no_vibe_mode() {
 #[test]
 fn a_worker_inherits_the_gate_of_its_run() {
     let binary = env!("CARGO_BIN_EXE_toolbox");
+    // The session gets its calls, and lives until both are answered.
+    let write = json!({"id": 1, "tool": "Write", "args": {"path": "made", "content": "x"}});
+    let bash = json!({"id": 2, "tool": "Bash", "args": {"command": "true"}});
     let script = format!(
-        "printf '%s\\n' '{{\"id\":1,\"tool\":\"Write\",\"args\":{{\"path\":\"made\",\"content\":\"x\"}}}}' \
-         '{{\"id\":2,\"tool\":\"Bash\",\"args\":{{\"command\":\"true\"}}}}' | {binary} session $1"
+        "mkfifo in out
+         {binary} session $1 <in >out &
+         exec 3>in
+         printf '%s\\n' '{write}' '{bash}' >&3
+         n=0
+         while [ $n -lt 2 ] && read -r line; do
+             printf '%s\\n' \"$line\"
+             case $line in *'\"ok\":'*) n=$((n + 1));; esac
+         done <out"
     );
     let toml = |script: &str| {
         let words = json!(["sh", "-c", script, "worker"]);
@@ -188,4 +199,23 @@ fn the_end_of_a_session_kills_its_workers() {
     assert!(status.success());
     let stat = fs::read_to_string(format!("/proc/{}/stat", read().trim()));
     assert!(stat.map_or(true, |stat| stat.contains(") Z ")));
+}
+
+// A background session that nobody uses ends, but not while a worker works.
+#[test]
+fn a_worker_keeps_the_background_session() {
+    let background = Background::new();
+    let checkout = &background.0;
+    configure(
+        checkout,
+        "session.idle_s = 0.2\n[vibe.fast]\ncommand = [\"sh\", \"-c\", \"cat gate\"]\n",
+    );
+    let made = checkout.command("mkfifo").arg("gate").status();
+    assert!(made.expect("it runs").success());
+    let (code, _, said) = run(checkout, &["vibe", "spawn", "x"]);
+    assert_eq!(code, Some(0), "{said}");
+    let pid = background.pid();
+    assert!(!ends_within(pid, Duration::from_secs(1)), "a worker works");
+    fs::write(checkout.root().join("gate"), "").expect("the worker reads");
+    assert!(ends_within(pid, LONG), "nobody is there any more");
 }

@@ -15,7 +15,7 @@ use clap::Args;
 use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
 use serde_json::{Value, json};
 use toolbox::limits;
-use toolbox::run::CallState;
+use toolbox::run::{CallOptions, CallState};
 
 use crate::args::Global;
 use crate::background::build::Build;
@@ -140,6 +140,8 @@ impl Started {
         let ended = loop {
             match self.end.recv_timeout(server.patience()) {
                 Ok(end) => break Some(end),
+                // Whoever spawned a worker comes back for its result.
+                Err(RecvTimeoutError::Timeout) if server.has_workers() => server.touch(),
                 Err(RecvTimeoutError::Timeout) if server.close_if_idle() => break None,
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break None,
@@ -233,6 +235,28 @@ impl Server {
             true => self.idle.saturating_sub(clients.left.elapsed()),
             false => self.idle,
         }
+    }
+
+    /// Whether a background worker works.
+    fn has_workers(&self) -> bool {
+        let options = CallOptions::new().approved_by_caller();
+        let listed = self
+            .session
+            .handle()
+            .dispatch("vibe_list", json!({}), options);
+        // Without vibe mode there is no such tool.
+        listed.is_ok_and(|listed| {
+            let workers = listed.data["workers"].as_array();
+            workers
+                .into_iter()
+                .flatten()
+                .any(|worker| worker["status"] == "running")
+        })
+    }
+
+    /// Lets the time without a client begin anew.
+    fn touch(&self) {
+        self.lock().left = Instant::now();
     }
 
     fn close_if_idle(&self) -> bool {

@@ -434,6 +434,9 @@ pub const DEBUG_FREE_RUN_WAIT: Duration = Duration::from_secs(5);
 /// that time (measured: 25 s cold).
 pub const DEBUG_START_WAIT: Duration = Duration::from_secs(180);
 
+/// How long an adapter may take to be reached and to say what it can do (measured: 0.5 s at most).
+pub const DEBUG_HELLO_WAIT: Duration = Duration::from_secs(30);
+
 /// How long an adapter may take to answer one request.
 pub const DEBUG_REQUEST_WAIT: Duration = Duration::from_secs(15);
 

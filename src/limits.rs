@@ -156,8 +156,14 @@ pub const SESSION_OUTPUT_BYTES: usize = 16 << 20;
 /// Bytes of unread output at which a session ends: its reader has stopped.
 pub const SESSION_OUTPUT_BYTES_MAX: usize = 128 << 20;
 
+/// How long calls under way may go on after the end of a session's input, before they are cancelled.
+pub const SESSION_DRAIN: Duration = Duration::from_secs(2);
+
 /// How long the end of a session waits until its last lines are read.
 pub const SESSION_FLUSH: Duration = Duration::from_secs(2);
+
+/// The same after the end of its input: nothing runs any more, and whoever reads slowly should lose nothing.
+pub const SESSION_LAST_FLUSH: Duration = Duration::from_secs(30);
 
 /// Longest id of a call, in bytes of its JSON.
 pub const SESSION_ID_BYTES: usize = 256;
@@ -427,6 +433,9 @@ pub const DEBUG_FREE_RUN_WAIT: Duration = Duration::from_secs(5);
 /// How long an adapter may take from its start until it takes breakpoints; delve builds the program in
 /// that time (measured: 25 s cold).
 pub const DEBUG_START_WAIT: Duration = Duration::from_secs(180);
+
+/// How long an adapter may take to be reached and to say what it can do (measured: 0.5 s at most).
+pub const DEBUG_HELLO_WAIT: Duration = Duration::from_secs(30);
 
 /// How long an adapter may take to answer one request.
 pub const DEBUG_REQUEST_WAIT: Duration = Duration::from_secs(15);

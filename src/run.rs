@@ -240,6 +240,14 @@ impl RunHandle {
     pub fn unavailable(&self) -> Vec<Unavailable> {
         self.0.read_registry().unavailable()
     }
+
+    /// Returns the canonical name of a tool that is not parallel-safe, `None` for any other: a host that
+    /// calls from several threads keeps the calls of such a tool in order by it.
+    pub fn lane(&self, name: &str) -> Option<String> {
+        let registry = self.0.read_registry();
+        let spec = registry.get(name)?;
+        (!spec.parallel_safe).then(|| spec.name.clone())
+    }
 }
 
 impl RunBuilder {

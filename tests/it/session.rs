@@ -7,6 +7,7 @@ mod cells;
 mod configured;
 mod driver;
 mod ends;
+mod held;
 mod host_tools;
 mod progress;
 mod questions;

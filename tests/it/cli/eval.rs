@@ -30,6 +30,7 @@ impl Drop for Cells {
     }
 }
 
+// D40: at a terminal a cell needs no description.
 #[test]
 fn commands_share_one_interpreter() {
     let Some(cells) = Cells::new() else { return };

@@ -369,8 +369,8 @@ pub const BASH_OUTPUT_CHARS: usize = 30_000;
 /// Bytes of output that the file of one command takes; what comes later is read and dropped.
 pub const BASH_FILE_BYTES: u64 = 1 << 30;
 
-/// How long files of output are kept.
-pub const BASH_FILE_LIFETIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// How long files of output and of pictures are kept (R142, D25).
+pub const OUTPUT_LIFETIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// Longest command, in bytes: the system takes no argument over 128 KiB.
 pub const BASH_COMMAND_BYTES: usize = 100_000;
@@ -433,6 +433,9 @@ pub const DEBUG_FREE_RUN_WAIT: Duration = Duration::from_secs(5);
 /// How long an adapter may take from its start until it takes breakpoints; delve builds the program in
 /// that time (measured: 25 s cold).
 pub const DEBUG_START_WAIT: Duration = Duration::from_secs(180);
+
+/// How long an adapter may take to be reached and to say what it can do (measured: 0.5 s at most).
+pub const DEBUG_HELLO_WAIT: Duration = Duration::from_secs(30);
 
 /// How long an adapter may take to answer one request.
 pub const DEBUG_REQUEST_WAIT: Duration = Duration::from_secs(15);

@@ -1,7 +1,9 @@
 //! The keeper of a session: the thread that owns its processes, and the only one that ends them.
 
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::net::Shutdown;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -12,6 +14,7 @@ use tempfile::TempDir;
 
 use crate::cancel::Cancel;
 use crate::child::Adopted;
+use crate::dap::breakpoints;
 use crate::dap::client::Client;
 use crate::dap::machine::{End, EndReason, Monitor, State};
 use crate::dap::transport::Link;
@@ -38,6 +41,8 @@ pub(super) struct Kept {
     pub(super) adopted: Arc<Mutex<Vec<Adopted>>>,
     pub(super) scratch: Option<TempDir>,
     pub(super) launched: bool,
+    /// Whether a debuggee that is left must be told to go on.
+    pub(super) halts: bool,
     pub(super) part_wait: Duration,
     pub(super) stop_timer: Cancel,
 }
@@ -116,6 +121,35 @@ impl Kept {
         });
     }
 
+    /// Takes the breakpoints off a debuggee that is left, and lets it go on: delve leaves it as it is, halted
+    /// or about to halt where nobody looks.
+    fn let_go(&self) {
+        let none = Cancel::new();
+        let (files, stopped) = {
+            let machine = self.monitor.look();
+            let placed = machine.placements.iter();
+            let files: BTreeSet<PathBuf> = placed.map(|(path, _)| path.to_owned()).collect();
+            let stopped = match &machine.state {
+                State::Stopped(stop) => Some(stop.thread.unwrap_or(1)),
+                State::Starting | State::Running | State::Exited(_) => None,
+            };
+            (files, stopped)
+        };
+        for file in files {
+            let arguments = breakpoints::request(&file, &[]);
+            // Whatever it answers, the leave is taken.
+            let _ = self
+                .client
+                .request("setBreakpoints", arguments, self.part_wait, &none);
+        }
+        if let Some(thread) = stopped {
+            let arguments = json!({ "threadId": thread });
+            let _ = self
+                .client
+                .request("continue", arguments, self.part_wait, &none);
+        }
+    }
+
     /// Takes leave of the adapter within a bound.
     fn part(&self) {
         let none = Cancel::new();
@@ -140,6 +174,9 @@ impl Kept {
                 || (!self.launched && machine.closing != Some(EndReason::Terminated));
             (machine.eof, !detach)
         };
+        if !eof && !kill && self.halts {
+            self.let_go();
+        }
         if !eof {
             let arguments = json!({"restart": false, "terminateDebuggee": kill});
             // Whatever it answers, and if nothing, the rest is done without it.

@@ -82,7 +82,7 @@ impl Session {
         cancel: &Cancel,
     ) -> Result<(Self, &'static str, Value), DapError> {
         let timings = ground.timings;
-        let mut link = Link::open(&ground.processes, plan.reach, timings.start_wait, cancel)?;
+        let mut link = Link::open(&ground.processes, plan.reach, timings.hello_wait, cancel)?;
         let monitor = Arc::new(Monitor::new(Machine::new(epoch)));
         let adopted = Arc::<Mutex<Vec<Adopted>>>::default();
         let adapter_pid = link.child.as_ref().map(crate::child::Child::pid);
@@ -125,6 +125,7 @@ impl Session {
             adopted,
             scratch: plan.scratch,
             launched: plan.launched,
+            halts: plan.row.id == "delve",
             part_wait: timings.part_wait,
             stop_timer: stop_timer.clone(),
         };
@@ -172,7 +173,7 @@ impl Session {
         let res = self.client.request(
             "initialize",
             initialize(&self.row.id),
-            self.timings.start_wait,
+            self.timings.hello_wait,
             cancel,
         );
         let capabilities = res.map_err(|error| self.explain(error))?;

@@ -22,6 +22,8 @@ pub struct Timings {
     pub stop_wait: Duration,
     /// How long a launch without breakpoints waits for one.
     pub free_run_wait: Duration,
+    /// How long an adapter may take to be reached and to say what it can do.
+    pub hello_wait: Duration,
     /// How long a start may take.
     pub start_wait: Duration,
     /// How long one request may take.
@@ -38,6 +40,7 @@ impl Default for Timings {
             lifetime: limits::DEBUG_LIFETIME,
             stop_wait: limits::DEBUG_STOP_WAIT,
             free_run_wait: limits::DEBUG_FREE_RUN_WAIT,
+            hello_wait: limits::DEBUG_HELLO_WAIT,
             start_wait: limits::DEBUG_START_WAIT,
             request_wait: limits::DEBUG_REQUEST_WAIT,
             build_wait: limits::DEBUG_BUILD_WAIT,

@@ -54,6 +54,8 @@ pub struct Planned {
     pub files: Vec<FileChange>,
     /// What the server wants confirmed, in its words.
     pub to_confirm: Vec<String>,
+    /// The folders that are moved or removed whole: what is left of them holds no file.
+    pub left_folders: Vec<PathBuf>,
 }
 
 /// What changes in one file.
@@ -186,6 +188,7 @@ pub fn plan(edit: &Value, context: &Context<'_>) -> Result<Planned, EditError> {
         tree: Tree::new(context.workspace),
         waiting: BTreeMap::new(),
         annotations: BTreeSet::new(),
+        left_folders: Vec::new(),
     };
     // A server that sends both means the same edit twice.
     match edit.document_changes {
@@ -220,6 +223,7 @@ pub fn plan(edit: &Value, context: &Context<'_>) -> Result<Planned, EditError> {
         operations,
         files,
         to_confirm,
+        left_folders: planner.left_folders,
     })
 }
 
@@ -315,6 +319,7 @@ struct Planner<'a> {
     /// Text edits that wait for the next operation on files: all edits of one file speak of one text.
     waiting: BTreeMap<PathBuf, Vec<WireTextEdit>>,
     annotations: BTreeSet<String>,
+    left_folders: Vec<PathBuf>,
 }
 
 impl Planner<'_> {
@@ -443,6 +448,7 @@ impl Planner<'_> {
                 false => Ok(()),
             };
         };
+        self.left_folders.push(from.to_owned());
         for file in files {
             let Ok(inner) = file.strip_prefix(from) else {
                 continue;
@@ -467,6 +473,7 @@ impl Planner<'_> {
                 self.check_writable(&file)?;
                 self.tree.delete(&file)?;
             }
+            self.left_folders.push(path.to_owned());
             return Ok(());
         }
         if options.ignore_if_not_exists && self.tree.content(path)?.is_none() {

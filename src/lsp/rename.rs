@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::cancel::Cancel;
 use crate::files::ContentHash;
 use crate::limits;
-use crate::lsp::client::{FileChange, Server};
+use crate::lsp::client::{FileChange, Readiness, Server};
 use crate::lsp::convert::Lines;
 use crate::lsp::edits::{Change, Context, EditError, OpenDocument, Planned, plan};
 use crate::lsp::error::{LspError, METHOD_NOT_FOUND};
@@ -87,7 +87,9 @@ pub fn rename(
     let server = &opened.server;
     let target = supervisor.locate(&opened, spot).map_err(AskError::from)?;
     opened.needs("renameProvider", "textDocument/rename", "rename")?;
-    if let Some(why) = opened.incomplete() {
+    // A server that has loaded the project and complains of something beside it, such as of the packages of
+    // the standard library, still knows every use in the project: that is a note, no reason to refuse.
+    if let Readiness::Incomplete(why) = opened.readiness.clone() {
         return Err(RenameError::Incomplete {
             server: server.id().to_owned(),
             why,
@@ -115,7 +117,8 @@ pub fn rename(
         encoding: server.encoding(),
         open: &|path| open_document(server, path),
     };
-    let planned = plan(&edit, &context)?;
+    let mut planned = plan(&edit, &context)?;
+    planned.to_confirm.extend(opened.incomplete());
     if planned.operations.is_empty() {
         return Err(RenameError::Nothing {
             server: server.id().to_owned(),

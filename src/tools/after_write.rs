@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::cancel::Cancel;
 use crate::files::WriteObserver;
 use crate::lsp::Supervisor;
-use crate::lsp::diagnostics::{Bounds, Writes};
+use crate::lsp::diagnostics::{Bounds, Diagnostic, Writes};
 use crate::run::AfterWrite;
 use crate::tool::Output;
 
@@ -20,6 +20,9 @@ pub struct DiagnosticsOnWrite(Writes);
 
 /// The key of the data under which the report stands.
 const KEY: &str = "diagnostics";
+
+/// The same beside an answer that lists diagnostics itself.
+const KEY_BESIDE: &str = "new_diagnostics";
 
 impl DiagnosticsOnWrite {
     /// Makes the observer over the language servers of the run.
@@ -45,16 +48,29 @@ impl WriteObserver for DiagnosticsOnWrite {
 
 impl AfterWrite for DiagnosticsOnWrite {
     fn append(&self, written: &[PathBuf], cancel: &Cancel, output: &mut Output) {
-        let Some(report) = self.0.report(written, cancel) else {
+        let own = output.data.get(KEY).cloned();
+        let listed = own.as_ref().and_then(Value::as_array);
+        let is_listed = |diagnostic: &Diagnostic| {
+            listed.into_iter().flatten().any(|own| {
+                own["file"] == diagnostic.file
+                    && own["line"] == diagnostic.line
+                    && own["message"] == diagnostic.message
+            })
+        };
+        let Some(report) = self.0.report(written, &is_listed, cancel) else {
             return;
+        };
+        let key = match own {
+            Some(_) => KEY_BESIDE,
+            None => KEY,
         };
         let Ok(data) = serde_json::to_value(&report) else {
             return;
         };
         if report.has_text() {
-            output.append(KEY, &report.to_string(), data);
+            output.append(key, &report.to_string(), data);
         } else if let Value::Object(map) = &mut output.data {
-            map.insert(KEY.to_owned(), data);
+            map.insert(key.to_owned(), data);
         }
     }
 }

@@ -4,6 +4,8 @@
 //! goes through the one commit, so all files change or none does.
 
 use std::fmt;
+use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -146,6 +148,9 @@ impl Tool for LspRename {
             self.committer
                 .commit(&planned.planned.operations, call.observer())
                 .map_err(commit_error)?;
+            for folder in &planned.planned.left_folders {
+                remove_empty(folder);
+            }
             planned.announce(supervisor, call.cancel());
         }
         Output::report(&report)
@@ -201,6 +206,20 @@ impl fmt::Display for Report {
         }
         Ok(())
     }
+}
+
+/// Removes what a folder that was moved or removed leaves: folders without files. One that holds something
+/// by now stays.
+fn remove_empty(folder: &Path) {
+    let is_folder = |path: &Path| path.symlink_metadata().is_ok_and(|it| it.is_dir());
+    if !is_folder(folder) {
+        return;
+    }
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        remove_empty(&entry.path());
+    }
+    // A folder with anything in it is not removed.
+    let _ = fs::remove_dir(folder);
 }
 
 fn rename_error(error: RenameError) -> ToolError {

@@ -185,6 +185,8 @@ def main():
             continue
         command = request["command"]
         if command == "initialize":
+            if SCENARIO == "mute":
+                continue
             reply(request, supportsConfigurationDoneRequest=True, supportsSetVariable=True)
         elif command in ("launch", "attach"):
             on_launch(request)

@@ -19,8 +19,9 @@ The scenario is a JSON object in the first argument:
   stubborn       ignore SIGTERM, `shutdown` and the end of input, and start a child
   progress       [begin_on, end_after_s]: announce work when a method comes, end it later (never: null)
   busy_answers   method -> result while that work is under way
-  publish        list of {on, after_s, items, version}: publish diagnostics when a method comes;
-                 version "same" is that of the document, null is none, a number is itself
+  publish        list of {on, after_s, items, version, file, about}: publish diagnostics when a method
+                 comes; version "same" is that of the document, null is none, a number is itself;
+                 `file` is the only file that it holds for, `about` another one beside it that it is about
 """
 
 import json
@@ -150,11 +151,14 @@ def events(method, params):
             timer.daemon = True
             timer.start()
     for publication in scenario.get("publish", []):
-        if publication["on"] == method:
-            params = {"uri": document.get("uri"), "diagnostics": publication["items"]}
+        uri = document.get("uri", "")
+        if publication["on"] == method and uri.endswith(publication.get("file", "")):
+            if "about" in publication:
+                uri = uri.rsplit("/", 1)[0] + "/" + publication["about"]
+            params = {"uri": uri, "diagnostics": publication["items"]}
             number = publication.get("version")
             if number == "same":
-                number = version.get(document.get("uri"))
+                number = version.get(uri)
             if number is not None:
                 params["version"] = number
             message = {"jsonrpc": "2.0", "method": "textDocument/publishDiagnostics", "params": params}

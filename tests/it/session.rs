@@ -1,7 +1,9 @@
 //! `toolbox session` as the harness that embeds it sees it: lines in, lines out, the end.
 
+mod agent;
 mod background;
 mod calls;
+mod cells;
 mod configured;
 mod driver;
 mod ends;

@@ -74,6 +74,29 @@ pub(crate) fn call_with(
     conversation::call(progress, link, &request, name).map_err(|error| console.fail(&error))
 }
 
+/// Calls a tool in the background session of this checkout where one of this build runs; `None` where none
+/// does, or where it cannot be met.
+pub(crate) fn call_if_running(
+    console: &Console,
+    host: &Host,
+    name: &str,
+    args: &Value,
+) -> Step<Option<Output>> {
+    let folder = host.meeting_folder(console)?;
+    if !folder.is_dir() {
+        return Ok(None);
+    }
+    let met = Place::open(&folder).ok();
+    let link = met.and_then(|place| client::greet(&place).ok().flatten());
+    let Some(link) = link.filter(|link| link.is_of(&build::Build::own())) else {
+        return Ok(None);
+    };
+    let progress = Progress::of_tool(console, name);
+    let request = json!({ "id": 1, "tool": name, "args": args, "approved": true });
+    let output = conversation::call(progress, link, &request, name);
+    output.map(Some).map_err(|error| console.fail(&error))
+}
+
 /// Says what the background session of this checkout does.
 pub(crate) fn status(console: &Console, global: &Global) -> Step {
     let host = Host::open(console, global)?;

@@ -10,6 +10,7 @@ use toolbox::syntax::staging::{Listing, Staged, StagingError};
 use toolbox::tool::{ErrorKind, ToolError};
 
 use crate::args::{Global, Resolve};
+use crate::background;
 use crate::host::Host;
 use crate::output::{Console, Step};
 use crate::paint;
@@ -44,9 +45,18 @@ pub(crate) fn resolve(console: &Console, global: &Global, args: Resolve) -> Step
         Action::Discard => "discard",
     };
     let call = json!({ "edit_id": edit_id, "action": action });
-    let output = match args.diagnostics {
-        true => host.dispatch_and_diagnose(console, "resolve", call)?,
-        false => host.dispatch(console, "resolve", call)?,
+    if args.diagnostics {
+        let output = host.dispatch_and_diagnose(console, "resolve", call)?;
+        return console.answer(&output);
+    }
+    // Where a background session runs, its language servers say what the edit broke (D12).
+    let there = match action {
+        "accept" => background::call_if_running(console, &host, "resolve", &call)?,
+        _ => None,
+    };
+    let output = match there {
+        Some(output) => output,
+        None => host.dispatch(console, "resolve", call)?,
     };
     console.answer(&output)
 }

@@ -40,7 +40,9 @@ pub(super) fn client(pull: bool) -> Value {
                 "normalizesLineEndings": false,
                 "changeAnnotationSupport": {"groupsOnLabel": false}
             },
-            "fileOperations": {"dynamicRegistration": true, "didRename": true, "willRename": true}
+            // A server that is told of `willRename` keeps the edits of a renamed module for that request
+            // (rust-analyzer does), which no rename here sends: they would be lost.
+            "fileOperations": {"dynamicRegistration": true, "didRename": true}
         },
         "textDocument": {
             "synchronization": {"dynamicRegistration": true, "didSave": true},

@@ -188,7 +188,7 @@ impl Server {
             ];
             let named = encoding.iter().find_map(|name| name.as_str());
             state.encoding = named.map(Encoding::named).unwrap_or_default();
-            state.version = answer["serverInfo"]["version"].as_str().map(str::to_owned);
+            state.version = version(&answer["serverInfo"]["version"]);
             state.capabilities = capabilities.clone();
             if state.phase == Phase::Starting {
                 state.phase = Phase::Ready;
@@ -238,4 +238,17 @@ fn params(launch: &Launch) -> Value {
 pub(super) fn folder(root: &Path) -> Value {
     let name = root.file_name().unwrap_or(root.as_os_str());
     json!({"uri": uri::from_path(root), "name": name.to_string_lossy()})
+}
+
+/// What a server calls its version; gopls puts the whole record of its build there.
+fn version(said: &Value) -> Option<String> {
+    let said = said.as_str()?;
+    let short = match serde_json::from_str::<Value>(said) {
+        Ok(Value::Object(build)) => ["Version", "GoVersion"]
+            .into_iter()
+            .find_map(|key| build.get(key)?.as_str().filter(|word| !word.is_empty()))?
+            .to_owned(),
+        _ => said.lines().next()?.to_owned(),
+    };
+    Some(short)
 }

@@ -114,6 +114,9 @@ impl Writes {
                 }
             }
         }
+        for server in self.supervisor.servers() {
+            self.ask_others(&server, paths, deadline, &cancel);
+        }
         self.look_elsewhere(paths);
     }
 
@@ -169,8 +172,13 @@ impl Writes {
     }
 
     /// Says what is new after a call that wrote these files, or that wrote none and may tell what is late.
-    /// `None` when there is nothing to say.
-    pub fn report(&self, written: &[PathBuf], cancel: &Cancel) -> Option<WriteReport> {
+    /// `None` when there is nothing to say. What the call itself lists (`is_listed`) counts as told.
+    pub fn report(
+        &self,
+        written: &[PathBuf],
+        is_listed: &dyn Fn(&Diagnostic) -> bool,
+        cancel: &Cancel,
+    ) -> Option<WriteReport> {
         let began = Instant::now();
         let mut report = WriteReport::default();
         let paths: Vec<PathBuf> = self.lock().watches.keys().cloned().collect();
@@ -185,6 +193,9 @@ impl Writes {
             self.evaluate(path, written.contains(path), cancel, &mut report);
         }
         self.evaluate_elsewhere(&paths, &mut report);
+        let is_unlisted = |new: &NewDiagnostic| !is_listed(&new.diagnostic);
+        report.diagnostics.retain(is_unlisted);
+        report.elsewhere.retain(is_unlisted);
         report.close(written);
         report.is_worth_telling().then_some(report)
     }
@@ -399,7 +410,7 @@ impl Writes {
             );
             match &settled {
                 Settled::Told(_) => {
-                    self.ask_others(server, path, deadline, cancel);
+                    self.ask_others(server, &[path.to_owned()], deadline, cancel);
                 }
                 Settled::Pending(why) => {
                     report.pending.insert(format!("{}: {why}", server.id()));
@@ -444,16 +455,19 @@ impl Writes {
         }
     }
 
-    /// A server that speaks only when asked is asked about a few other open files.
-    fn ask_others(&self, server: &Server, path: &Path, deadline: Instant, cancel: &Cancel) {
+    /// A server that speaks only when asked is asked about a few other open files: before a write for what
+    /// they have, and after it for what they have then.
+    fn ask_others(&self, server: &Server, paths: &[PathBuf], deadline: Instant, cancel: &Cancel) {
         if !server.pulls() {
             return;
         }
         let open = server.open_documents();
-        let others = open.iter().filter(|other| other.as_path() != path);
+        let others = open.iter().filter(|other| !paths.contains(other));
         for other in others.take(OTHERS_ASKED) {
             // What it does not answer in time is not told.
-            let _ = server.pull(other, deadline, cancel);
+            if server.sync(other).is_ok() {
+                let _ = server.pull(other, deadline, cancel);
+            }
         }
     }
 
@@ -517,11 +531,15 @@ impl Writes {
                 let counts = Counts::of_published(&items);
                 let key = (name_of(&server), path.clone());
                 let before = self.lock().elsewhere.insert(key, counts.clone());
-                let before = before.unwrap_or_default();
-                if before == counts {
-                    continue;
-                }
-                if is_first {
+                // The first words about a file that a query opened are about what it always had. A compiler
+                // looks at files that nobody opened, too: what it is silent about had nothing.
+                let is_opened = !is_slow(&server) && server.document(&path).is_some();
+                let before = match before {
+                    Some(before) => before,
+                    None if is_opened => continue,
+                    None => Counts::default(),
+                };
+                if is_first || before == counts {
                     continue;
                 }
                 let now = told(self.supervisor.workspace(), &server, &path, &items);

@@ -277,3 +277,142 @@ fn remarks_and_suggestions_are_not_told() {
     let said = writing.write("a.fk", "one\n");
     assert_eq!(said, "new diagnostics:\na.fk:1:1: warning: a warning");
 }
+
+/// The same for one file only, and about that one or another.
+fn publish_for(on: &str, file: &str, about: &str, messages: &[&str]) -> Value {
+    let mut publication = publish(on, 0.0, json!("same"), messages);
+    publication["file"] = json!(file);
+    publication["about"] = json!(about);
+    publication
+}
+
+// Issue 4: other files are compared with what they had before, also one that a query opened meanwhile.
+#[test]
+fn a_file_that_a_query_opened_is_no_news() {
+    let Some(project) = fake(json!({"publish": [
+        publish_for("didOpen", "c.fk", "c.fk", &[]),
+        publish_for("didOpen", "a.fk", "a.fk", &[]),
+        publish_for("didOpen", "b.fk", "b.fk", &["old one"]),
+        publish_for("didChange", "a.fk", "a.fk", &[]),
+        publish_for("didChange", "a.fk", "b.fk", &["old one", "new one"]),
+    ]})) else {
+        return;
+    };
+    let writing = Writing::new(&project, patient());
+    // The run has written something that has no part in this.
+    assert_eq!(writing.write("c.fk", "one\n"), "");
+    let server = project.server("b.fk");
+    server.sync(&project.path("b.fk")).expect("it is opened");
+    let path = project.path("b.fk");
+    project.until("it speaks of the opened file", |_| {
+        server.look(|state| state.published().of(&path).is_some())
+    });
+    assert_eq!(writing.look(), "", "what was there is no news");
+    let said = writing.write("a.fk", "one\ntwo\n");
+    project.until("it speaks of the other file", |_| {
+        server.look(|state| {
+            let said = state.published().of(&path);
+            said.is_some_and(|said| said.items.len() == 2)
+        })
+    });
+    let said = format!("{said}{}", writing.look());
+    assert_eq!(
+        said,
+        "new diagnostics in other files:\nb.fk:1:1: error: new one"
+    );
+}
+
+// R34: what the call itself lists is not told a second time beneath it, and its own data stays.
+#[test]
+fn what_an_answer_lists_is_not_told_beneath_it() {
+    let Some(project) = fake(json!({"publish": [
+        publish_for("didOpen", "a.fk", "a.fk", &[]),
+        publish_for("didChange", "a.fk", "a.fk", &[]),
+        publish_for("didOpen", "b.fk", "b.fk", &["old one"]),
+        publish_for("didChange", "b.fk", "b.fk", &["old one", "new one"]),
+        publish_for("didChange", "b.fk", "c.fk", &["far one"]),
+    ]})) else {
+        return;
+    };
+    let put = Put {
+        root: project.work(),
+        committer: Committer::new(project.work().with_file_name("state")),
+    };
+    let hook = DiagnosticsOnWrite::with_bounds(project.supervisor.clone(), patient());
+    let run = Run::builder(toolbox::tools::connect(&project.resources()))
+        .typed_tool(put)
+        .expect("another tool")
+        .approver(AutoApprove::up_to(Tier::Write))
+        .after_write(Arc::new(hook))
+        .build();
+    let call = |tool: &str, args: Value| {
+        let res = run.dispatch(tool, args, CallOptions::new());
+        res.expect("an answer")
+    };
+    let ask = || call("lsp", json!({"action": "diagnostics", "file": "b.fk"}));
+    call("put", json!({"files": [["a.fk", "one\n"]]}));
+    assert_eq!(ask().text, "1 error\nb.fk:1:1: error: old one");
+    project.write("b.fk", "changed by somebody\n");
+    let path = project.path("c.fk");
+    let server = project.server("b.fk");
+    let answer = ask();
+    let messages: Vec<&str> = answer.data["diagnostics"]
+        .as_array()
+        .expect("the list of the answer")
+        .iter()
+        .filter_map(|diagnostic| diagnostic["message"].as_str())
+        .collect();
+    assert_eq!(messages, ["new one", "old one"], "{}", answer.text);
+    assert_eq!(answer.text.matches("new one").count(), 1, "{}", answer.text);
+    // What the answer does not list is still told, in it or after it.
+    project.until("it speaks of the far file", |_| {
+        server.look(|state| state.published().of(&path).is_some())
+    });
+    let later = call("lsp", json!({"action": "status"}));
+    let told = [&answer, &later].map(|it| it.text.matches("error: far one").count());
+    assert_eq!(
+        told.iter().sum::<usize>(),
+        1,
+        "{}\n---\n{}",
+        answer.text,
+        later.text
+    );
+    assert!(!later.text.contains("error: new one"), "{}", later.text);
+}
+
+// D6: a server that is asked says "not now" twice and is asked again; one that says "do not ask" is not.
+#[test]
+fn a_cancelled_pull_is_repeated() {
+    for (data, n_asked) in [(json!({"retriggerRequest": true}), 3), (json!(null), 3)] {
+        let Some(project) = pulling(&data) else {
+            return;
+        };
+        let output = project
+            .call(json!({"action": "diagnostics", "file": "a.fk"}))
+            .expect("an answer");
+        assert_eq!(output.text, "1 error\na.fk:1:1: error: bad");
+        let asked = project.received_of("textDocument/diagnostic");
+        assert_eq!(asked.len(), n_asked);
+    }
+    let Some(project) = pulling(&json!({"retriggerRequest": false})) else {
+        return;
+    };
+    let output = project
+        .call(json!({"action": "diagnostics", "file": "a.fk"}))
+        .expect("an answer");
+    assert_eq!(output.data["state"], "pending", "{}", output.text);
+    assert_eq!(project.received_of("textDocument/diagnostic").len(), 1);
+}
+
+/// A server that is asked for diagnostics and refuses twice first.
+fn pulling(data: &Value) -> Option<Project> {
+    let scenario = json!({
+        "capabilities": {"diagnosticProvider": {"interFileDependencies": false, "workspaceDiagnostics": false}},
+        "errors": {"textDocument/diagnostic": [[-32802, data], [-32802, data]]},
+        "answers": {"textDocument/diagnostic": {"kind": "full", "items": [item("bad")]}},
+    });
+    fake_with(scenario, |row, options| {
+        row.pull = true;
+        options
+    })
+}

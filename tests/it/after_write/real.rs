@@ -17,10 +17,18 @@ struct Case {
 impl Case {
     /// Breaks, moves, breaks once more, fixes and breaks again (R32 to R35, D7).
     fn check(&self) {
+        self.check_without(&[]);
+    }
+
+    /// The same where these servers do not answer.
+    fn check_without(&self, others: &[&str]) {
         if peers::find(self.binary).is_none() {
             return;
         }
-        let project = Project::new(self.files);
+        let project = Project::with(self.files, |_, mut options| {
+            options.disabled = others.iter().map(|&id| id.to_owned()).collect();
+            options
+        });
         let writing = Writing::new(&project, patient());
         let broken = writing.write(self.file, self.wrong);
         assert!(broken.starts_with("new diagnostics:\n"), "{broken}");
@@ -62,6 +70,65 @@ fn basedpyright_tells_a_break_once() {
         within: "(in C.m)",
     }
     .check();
+}
+
+// R30 to R35 with the quickest of the type checkers.
+#[test]
+fn ty_tells_a_break_once() {
+    Case {
+        binary: "ty",
+        files: &[("pyproject.toml", ""), ("a.py", PY_RIGHT)],
+        file: "a.py",
+        right: PY_RIGHT,
+        wrong: PY_WRONG,
+        says: "a.py:7:18: error[invalid-argument-type]: ",
+        within: "(in C.m)",
+    }
+    .check_without(&["basedpyright", "pyright", "ruff"]);
+}
+
+// R30 to R35 with a server that publishes without versions, and about whole packages.
+#[test]
+fn gopls_tells_a_break_once() {
+    Case {
+        binary: "gopls",
+        files: &[
+            ("go.mod", "module demo\n\ngo 1.19\n"),
+            ("a.go", "package demo\n\nfunc F() int {\n\treturn 1\n}\n"),
+        ],
+        file: "a.go",
+        right: "package demo\n\nfunc F() int {\n\treturn 1\n}\n",
+        wrong: "package demo\n\nfunc F() int {\n\treturn nope\n}\n",
+        says: "a.go:4:9: error",
+        within: "(in F)",
+    }
+    .check();
+}
+
+// Issue 4: a caller that was only looked at has its old errors to itself, and its new ones are told.
+#[test]
+fn a_caller_that_was_looked_at_is_told_by_servers_that_are_asked() {
+    if peers::find("ty").is_none() {
+        return;
+    }
+    let right = "def f(x: int) -> int:\n    return x\n";
+    let caller = "from a import f\n\ny: str = f(1)\n";
+    let files = [("pyproject.toml", ""), ("a.py", right), ("b.py", caller)];
+    let project = Project::with(&files, |_, mut options| {
+        options.disabled = ["basedpyright", "pyright", "ruff"]
+            .map(str::to_owned)
+            .into();
+        options
+    });
+    let writing = Writing::new(&project, patient());
+    assert_eq!(writing.write("a.py", &format!("{right}\n")), "");
+    let hover = json!({"action": "hover", "file": "b.py", "line": 3, "symbol": "f"});
+    project.call(hover).expect("an answer");
+    assert_eq!(writing.write("a.py", &format!("{right}\n\n")), "");
+    let said = writing.write("a.py", &right.replace("x: int", "x: str"));
+    let elsewhere = "new diagnostics in other files:\nb.py:3:12: error[invalid-argument-type]: ";
+    assert!(said.contains(elsewhere), "{said}");
+    assert!(!said.contains("invalid-assignment"), "{said}");
 }
 
 // R30 to R35 with a server that publishes versions.

@@ -285,3 +285,9 @@ pub(super) fn usable(bench: &Bench, id: &str) -> bool {
     }
     row["usable"] == true
 }
+
+/// A port that nobody listens on just now.
+pub(super) fn free_port() -> u16 {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    listener.local_addr().expect("an address").port()
+}

@@ -4,7 +4,9 @@ use serde_json::json;
 use toolbox::dap::builtin;
 use toolbox::tool::ErrorKind;
 
+use super::bench::usable;
 use super::{Bench, fake};
+use crate::support::peers;
 
 /// A workspace whose `dart` is the fake adapter.
 fn bench(scenario: &str) -> Option<Bench> {
@@ -46,5 +48,38 @@ fn dart_attaches_by_uri_and_has_no_stop_on_entry() {
     let attach = json!({"operation": "attach", "uri": "ws://127.0.0.1:1/x/ws"});
     assert_eq!(bench.does(attach)["state"], "stopped");
     assert_eq!(bench.op("terminate")["reason"], "detached");
+    bench.nothing_is_left();
+}
+
+// R91 with the real adapter, where an SDK is on the `PATH`.
+#[test]
+fn the_real_adapter_debugs_a_dart_program() {
+    if peers::find("dart").is_none() {
+        return;
+    }
+    let bench = Bench::new(&[]);
+    bench.write(
+        "pubspec.yaml",
+        "name: demo\nenvironment:\n  sdk: '>=2.12.0 <4.0.0'\n",
+    );
+    bench.write(
+        "bin/main.dart",
+        "void main() {\n  var sum = 0;\n  for (var i = 0; i < 3; i++) {\n    sum += i;\n  }\n  print('sum $sum');\n}\n",
+    );
+    if !usable(&bench, "dart") {
+        return;
+    }
+    bench.breakpoints("bin/main.dart", json!([4]));
+    let stop = bench.launch("bin/main.dart");
+    assert_eq!(
+        (&stop["state"], &stop["line"]),
+        (&json!("stopped"), &json!(4)),
+        "{stop:#}"
+    );
+    assert_eq!(bench.value("sum + i"), "0");
+    bench.breakpoints("bin/main.dart", json!([]));
+    let end = bench.op("continue");
+    assert_eq!(end["state"], "exited", "{end:#}");
+    assert!(bench.output().contains("sum 3"), "{}", bench.output());
     bench.nothing_is_left();
 }

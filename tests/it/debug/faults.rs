@@ -94,6 +94,19 @@ fn an_adapter_that_never_takes_breakpoints_times_out() {
     bench.nothing_is_left();
 }
 
+// An adapter that says nothing at all is given up long before one that builds the program.
+#[test]
+fn an_adapter_that_never_says_hello_times_out() {
+    let bench = Bench::fake_with("mute", |options| {
+        options.timings.hello_wait = Duration::from_secs(2);
+    });
+    let Some(bench) = bench else { return };
+    let launch = json!({"operation": "launch", "program": "a.fake"});
+    bench.refuses(launch, ErrorKind::Timeout, "did not answer within 2 s");
+    bench.nothing_is_left();
+    assert_eq!(bench.op("status")["state"], "none");
+}
+
 #[test]
 fn a_pause_without_a_thread_finds_one() {
     let Some(bench) = launched("no_thread") else {

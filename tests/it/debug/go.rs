@@ -1,10 +1,13 @@
 //! Sessions with delve, which calls us back and builds the program itself.
 
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
 use serde_json::json;
 use toolbox::tool::ErrorKind;
 
 use super::Bench;
-use super::bench::{data, usable};
+use super::bench::{data, free_port, usable};
 use crate::support::peers;
 
 fn bench() -> Option<Bench> {
@@ -80,4 +83,54 @@ fn a_build_error_is_shown() {
     let launch = json!({"operation": "launch", "program": "main.go"});
     bench.refuses(launch, ErrorKind::Failed, "undefined_thing");
     bench.nothing_is_left();
+}
+
+// R80: a program that was attached to goes on when the session ends, also from a breakpoint.
+#[test]
+fn an_attached_program_goes_on() {
+    let Some(bench) = bench() else { return };
+    bench.write(
+        "main.go",
+        "package main\n\nimport (\n\t\"os\"\n\t\"time\"\n)\n\nfunc main() {\n\tn := 0\n\tfor {\n\t\tn++\n\t\ttime.Sleep(20 * time.Millisecond)\n\t\tif _, err := os.Stat(\"stop\"); err == nil {\n\t\t\tbreak\n\t\t}\n\t}\n\tos.WriteFile(\"done\", nil, 0o644)\n}\n",
+    );
+    let port = free_port();
+    let mut dlv = Command::new(peers::find("dlv").expect("found above"))
+        .args([
+            "debug",
+            ".",
+            "--headless",
+            "--accept-multiclient",
+            "--continue",
+        ])
+        .arg(format!("--listen=127.0.0.1:{port}"))
+        .current_dir(bench.work())
+        .env("PATH", peers::path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    // It builds the program before it listens.
+    let attach =
+        json!({"operation": "attach", "adapter": "delve", "port": port, "timeout_seconds": 1});
+    let deadline = Instant::now() + Duration::from_secs(120);
+    while let Err(error) = bench.call(attach.clone()) {
+        assert!(Instant::now() < deadline, "{error}");
+    }
+    bench.op("pause");
+    bench.breakpoints("main.go", json!([11]));
+    let stop = bench.op("continue");
+    assert_eq!(stop["line"], 11, "{stop:#}");
+    let end = bench.op("terminate");
+    assert_eq!(end["reason"], "detached", "{end:#}");
+    bench.write("stop", "");
+    let done = bench.work().join("done");
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !done.exists() && Instant::now() < deadline {
+        std::thread::yield_now();
+    }
+    let goes_on = done.exists();
+    dlv.kill().expect("it lives");
+    dlv.wait().expect("it ended");
+    assert!(goes_on, "it was left halted");
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 use toolbox::tool::ErrorKind;
 
 use super::Bench;
-use super::bench::{ends_within, usable};
+use super::bench::{ends_within, free_port, usable};
 use crate::support::peers;
 
 fn bench() -> Option<Bench> {
@@ -143,6 +143,30 @@ fn conditions_and_log_points_and_changes() {
     bench.nothing_is_left();
 }
 
+// D21: hit conditions, a module in the place of a program. The program's standard input is empty.
+#[test]
+fn hit_conditions_modules_and_an_empty_standard_input() {
+    let Some(bench) = bench() else { return };
+    bench.write(
+        "reads.py",
+        "import sys\n\nfor i in range(6):\n    print(\"at\", i)\nprint(\"read\", repr(sys.stdin.read()), __name__)\n",
+    );
+    bench.breakpoints("reads.py", json!([{"line": 4, "hit_condition": "3"}]));
+    let args = json!({"operation": "launch", "module": "reads", "timeout_seconds": 90});
+    let stop = bench.does(args);
+    assert_eq!(stop["line"], 4, "{stop:#}");
+    assert_eq!(bench.value("i"), "2", "the third hit");
+    let end = bench.op("continue");
+    assert_eq!(
+        (&end["state"], &end["exit_code"]),
+        (&json!("exited"), &json!(0)),
+        "{end:#}"
+    );
+    let output = bench.output();
+    assert!(output.ends_with("at 5\nread '' __main__\n"), "{output}");
+    bench.nothing_is_left();
+}
+
 // R74: a second launch is refused, and the first still answers. R90.
 #[test]
 fn an_uncaught_exception_stops_and_a_second_launch_is_refused() {
@@ -243,15 +267,17 @@ fn attaching_never_kills() {
         !ends_within(pid, std::time::Duration::from_millis(300)),
         "it was killed"
     );
-    debuggee.kill().expect("it lives");
+    // Asked for, the end of the session is the end of the program.
+    let again = json!({"operation": "attach", "port": port, "timeout_seconds": 1});
+    assert_eq!(bench.does(again)["state"], "running");
+    bench.does(json!({"operation": "terminate", "kill": true}));
+    assert!(
+        ends_within(pid, std::time::Duration::from_secs(20)),
+        "it goes on"
+    );
     debuggee.wait().expect("it ended");
     let stderr = debuggee.stderr.take().expect("piped");
     let _ = BufReader::new(stderr).lines().next();
-}
-
-fn free_port() -> u16 {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    listener.local_addr().expect("an address").port()
 }
 
 // R95: the project's own Python is the one that is started; R70: without debugpy it says so.

@@ -105,9 +105,23 @@ fn separate_commands_share_one_session() {
     terminal.toolbox(&["debug", "jump"]).assert().code(2);
 }
 
-// R90: SIGKILL of the host leaves neither adapter nor debuggee.
+// R90: neither SIGKILL of the host nor a signal that it can hear leaves adapter or debuggee.
 #[test]
 fn a_killed_host_leaves_nothing() {
+    a_host_ended_by(rustix::process::Signal::KILL);
+}
+
+#[test]
+fn a_terminated_host_leaves_nothing() {
+    a_host_ended_by(rustix::process::Signal::TERM);
+}
+
+#[test]
+fn a_host_that_lost_its_terminal_leaves_nothing() {
+    a_host_ended_by(rustix::process::Signal::HUP);
+}
+
+fn a_host_ended_by(signal: rustix::process::Signal) {
     let Some(terminal) = Terminal::new() else {
         return;
     };
@@ -133,7 +147,7 @@ fn a_killed_host_leaves_nothing() {
     let marked = marked(&terminal.mark());
     assert!(marked.len() >= 3, "host, adapter and debuggee: {marked:?}");
     let pid = rustix::process::Pid::from_raw(host).expect("positive");
-    rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("it lives");
+    rustix::process::kill_process(pid, signal).expect("it lives");
     for pid in marked {
         assert!(
             ends_within(pid, Duration::from_secs(30)),

@@ -232,6 +232,9 @@ fn ask(sample: &Sample, others_off: &[&str]) {
         .expect("it runs");
     assert_eq!(server["state"], "running", "{}", status.text);
     assert!(server["pid"].is_number(), "{}", status.text);
+    // gopls gives the whole record of its build for a version.
+    let version = server["version"].as_str().unwrap_or_default();
+    assert!(!version.contains('{'), "{version}");
 
     // The file changes behind the server's back, and moves by one line.
     let text = project.read(sample.util).expect("readable");
@@ -289,4 +292,33 @@ fn typescript_language_server_answers() {
 #[test]
 fn gopls_answers() {
     ask(&GO, &[]);
+}
+
+// The real one, where an SDK is on the `PATH`; a scripted one stands for it elsewhere.
+#[test]
+fn the_dart_server_answers() {
+    let sample = Sample {
+        server: "dart",
+        program: "dart",
+        files: &[
+            (
+                "pubspec.yaml",
+                "name: demo\nenvironment:\n  sdk: '>=2.12.0 <4.0.0'\n",
+            ),
+            (
+                "lib/util.dart",
+                "/// Adds numbers.\nint add(int a, int b) => a + b;\n",
+            ),
+            (
+                "lib/main.dart",
+                "import 'util.dart';\n\nvoid main() {\n  final x = add(1, 2);\n  print(add(x, 3));\n}\n",
+            ),
+        ],
+        util: "lib/util.dart",
+        line: 2,
+        main: "lib/main.dart",
+        uses: &[4, 5],
+        signature: "int add(int a, int b)",
+    };
+    ask(&sample, &[]);
 }

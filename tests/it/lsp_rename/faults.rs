@@ -168,3 +168,27 @@ fn the_server_hears_of_texts_and_renamed_files() {
         "{log}"
     );
 }
+
+// A folder that is renamed leaves no folder behind, unless somebody put a file there that is not the edit's.
+#[test]
+fn a_renamed_folder_leaves_none_behind() {
+    let Some(project) = answering(|a, _| {
+        let base = a.strip_suffix("a.fk").expect("its name");
+        json!({"documentChanges": [
+            {"textDocument": {"uri": a, "version": 1}, "edits": [change(0, 4, 7, "zwei")]},
+            {"kind": "rename", "oldUri": format!("{base}old"), "newUri": format!("{base}new")},
+        ]})
+    }) else {
+        return;
+    };
+    for folder in ["old/inner", "old/empty", "beside"] {
+        std::fs::create_dir_all(project.path(folder)).expect("writable");
+    }
+    project.write("old/one.fk", "1\n");
+    project.write("old/inner/two.fk", "2\n");
+    let output = call(&renaming(&project), args()).expect("it is renamed");
+    assert_eq!(project.read("new/one.fk").as_deref(), Some("1\n"));
+    assert_eq!(project.read("new/inner/two.fk").as_deref(), Some("2\n"));
+    assert!(!project.path("old").exists(), "{}", output.text);
+    assert!(project.path("beside").is_dir());
+}

@@ -17,6 +17,11 @@ struct Case {
 impl Case {
     /// Renames there and back; every file is then byte for byte what it was (R38 to R42).
     fn check(&self) {
+        self.check_without(&[]);
+    }
+
+    /// The same where these servers do not answer.
+    fn check_without(&self, others: &[&str]) {
         if peers::find(self.binary).is_none() {
             return;
         }
@@ -25,7 +30,10 @@ impl Case {
             .iter()
             .map(|(name, text)| (*name, text.as_str()))
             .collect();
-        let project = Project::new(&files);
+        let project = Project::with(&files, |_, mut options| {
+            options.disabled = others.iter().map(|&id| id.to_owned()).collect();
+            options
+        });
         let work = project.work().to_string_lossy().into_owned();
         let files: Vec<(&str, String)> = self
             .files
@@ -127,6 +135,58 @@ fn basedpyright_renames_right_of_emoji_and_keeps_line_ends() {
         n_files: 2,
     }
     .check();
+}
+
+#[test]
+fn ty_renames_in_closed_files_too() {
+    Case {
+        binary: "ty",
+        files: owned(&[
+            ("pyproject.toml", ""),
+            ("lib.py", "def greeting() -> int:\n    return 1\n"),
+            (
+                "user.py",
+                "from lib import greeting\n\nprint(\"😀é\", greeting())\n",
+            ),
+        ]),
+        at: ("lib.py", 1),
+        from: "greeting",
+        to: "welcome",
+        n_files: 2,
+    }
+    .check_without(&["basedpyright", "pyright", "ruff"]);
+}
+
+// A module is a file: the file moves, and whoever names the module is changed in the same commit. The
+// folders that a rename moved away are gone too.
+#[test]
+fn rust_analyzer_renames_a_module_with_its_files() {
+    if peers::find("rust-analyzer").is_none() {
+        return;
+    }
+    let project = Project::new(&[
+        (
+            "Cargo.toml",
+            "[package]\nname = \"demo\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
+        ),
+        (
+            "src/lib.rs",
+            "pub mod deep;\n\npub fn user() -> u32 {\n    deep::inner::one()\n}\n",
+        ),
+        ("src/deep/mod.rs", "pub mod inner;\n"),
+        ("src/deep/inner/mod.rs", "pub fn one() -> u32 {\n    1\n}\n"),
+    ]);
+    let args = json!({"file": "src/lib.rs", "line": 1, "symbol": "deep", "new_name": "shallow"});
+    let output = call(&renaming(&project), args).expect("it is renamed");
+    assert_eq!(
+        project.read("src/lib.rs").as_deref(),
+        Some("pub mod shallow;\n\npub fn user() -> u32 {\n    shallow::inner::one()\n}\n"),
+        "{}",
+        output.text
+    );
+    assert_eq!(output.data["edits"], 2, "{}", output.text);
+    assert!(project.read("src/shallow/inner/mod.rs").is_some());
+    assert!(!project.path("src/deep").exists(), "{}", output.text);
 }
 
 #[test]

@@ -88,6 +88,50 @@ fn a_signal_ends_the_run() {
     }
 }
 
+// R3, R142: after SIGKILL of the host nothing of its commands is left: neither of one that had ended, nor a
+// daemon of it in a session of its own that ignores SIGTERM, nor a command in the background.
+#[test]
+fn a_killed_host_leaves_no_command() {
+    let checkout = Checkout::new(&[]);
+    let mut session = checkout.session(&["--approve", "exec"]);
+    let daemon = "sleep 611 & echo $!; setsid sh -c 'trap \"\" TERM; echo $$; while :; do sleep 612; done' & sleep 0.5";
+    session.call(1, "Bash", json!({"command": daemon}));
+    let answer = session.answer(1);
+    let args = json!({"command": "echo $$ > pid; sleep 613", "run_in_background": true});
+    session.call(2, "Bash", args);
+    session.answer(2);
+    let file = checkout.root().join("pid");
+    let wait = json!({"command": "until [ -s pid ]; do sleep 0.05; done; cat pid"});
+    session.call(3, "Bash", wait);
+    session.answer(3);
+    let mut numbers = answer["data"]["output"]
+        .as_str()
+        .expect("a text")
+        .to_owned();
+    numbers.push_str(&std::fs::read_to_string(&file).expect("it was waited for"));
+    let handles: Vec<_> = numbers
+        .split_whitespace()
+        .map(|number| {
+            let number = number.parse().expect("a process number");
+            let pid = rustix::process::Pid::from_raw(number).expect("positive");
+            let flags = rustix::process::PidfdFlags::empty();
+            rustix::process::pidfd_open(pid, flags).expect("it runs")
+        })
+        .collect();
+    assert_eq!(handles.len(), 3, "{numbers}");
+    session.signal(Signal::KILL);
+    assert_eq!(session.wait().signal(), Some(Signal::KILL.as_raw()));
+    for handle in &handles {
+        let mut fds = [rustix::event::PollFd::new(
+            handle,
+            rustix::event::PollFlags::IN,
+        )];
+        let timeout = rustix::event::Timespec::try_from(super::driver::LONG).expect("a time");
+        let ended = rustix::event::poll(&mut fds, Some(&timeout)).expect("it can be polled");
+        assert_eq!(ended, 1, "a process outlived its host: {numbers}");
+    }
+}
+
 // A reader that went away ends the run, although the input stays open.
 #[test]
 fn nobody_at_the_output_ends_the_run() {

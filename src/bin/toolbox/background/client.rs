@@ -165,7 +165,8 @@ impl Link {
         ))
     }
 
-    fn is_of(&self, own: &Build) -> bool {
+    /// Tells whether it is of this build.
+    pub(crate) fn is_of(&self, own: &Build) -> bool {
         self.hello["version"] == *own.version && self.hello["build"] == *own.id
     }
 }

@@ -171,16 +171,25 @@ fn a_delivery_is_an_event() {
 #[test]
 fn the_tools_are_the_runtimes_and_no_client_of_mcp_sees_them() {
     let checkout = Checkout::new(&[]);
-    let mut session = checkout.session(&[]);
-    session.send(json!({"list": "tools"}));
-    let list = session.find("list", |line| line["tools"].is_array());
-    let names = |key: &str| -> Vec<String> {
+    let list = |session: &mut Driven| {
+        session.send(json!({"list": "tools"}));
+        session.find("list", |line| line["tools"].is_array())
+    };
+    let names_of = |list: &Value, key: &str| -> Vec<String> {
         let tools = list[key].as_array().expect("a list").iter();
         tools
             .map(|tool| tool["name"].as_str().expect("a name").to_owned())
             .collect()
     };
-    let mut all = [names("tools"), names("unavailable")].concat();
+    // R8, D34: what plan mode and read-only sub-agents see, exactly.
+    let plan = list(&mut checkout.session(&["--surface", "plan"]));
+    assert_eq!(
+        names_of(&plan, "tools").join(" "),
+        "Glob Grep Read WebFetch ask_user ast_grep lsp"
+    );
+    let mut session = checkout.session(&[]);
+    let shown = list(&mut session);
+    let mut all = [names_of(&shown, "tools"), names_of(&shown, "unavailable")].concat();
     all.sort();
     assert_eq!(
         all.join(" "),

@@ -194,6 +194,15 @@ impl Processes {
         tree::end(&roots, grace);
     }
 
+    /// Returns the numbers of the children and adopted processes in charge, the oldest first.
+    pub fn pids(&self) -> Vec<u32> {
+        self.lock()
+            .live
+            .values()
+            .map(|root| root.pid.as_raw_nonzero().get().unsigned_abs())
+            .collect()
+    }
+
     /// Returns how many children and adopted processes are in charge.
     pub fn live(&self) -> usize {
         self.lock().live.len()

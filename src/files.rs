@@ -15,6 +15,7 @@
 mod commit;
 mod content;
 mod error;
+mod expire;
 mod journal;
 mod lock;
 mod plan;
@@ -27,6 +28,7 @@ pub(crate) use commit::make_private_dir;
 pub use commit::{Committer, Report};
 pub use content::{ContentHash, Entry, LinkTarget, ParseHashError};
 pub use error::{CommitError, RecoverError, Refusal, RefusalReason, StaleFile};
+pub use expire::remove_old;
 pub(crate) use journal::{RawBytes, RawPath, sync_folder, write_atomically};
 pub(crate) use lock::DirLock;
 pub use lock::LockError;

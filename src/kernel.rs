@@ -18,7 +18,7 @@ mod script;
 mod transcript;
 
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -92,8 +92,9 @@ pub struct Cell<'a> {
 }
 
 /// Runs what cells call.
-pub trait CellHost: Sync {
-    /// Calls a tool by name; it may block, and returns soon after `cancel`.
+pub trait CellHost: Send + Sync {
+    /// Calls a tool by name; it may block, and should return soon after `cancel`. A call that does not is
+    /// left behind once its cell has ended and the grace is over.
     fn call(&self, name: &str, args: Value, cancel: Cancel) -> Result<CallReply, CallFailure>;
 }
 
@@ -177,7 +178,7 @@ impl Kernels {
     pub fn run(
         &self,
         cell: &Cell<'_>,
-        host: &dyn CellHost,
+        host: &Arc<dyn CellHost>,
         cancel: &Cancel,
     ) -> Result<CellReport, KernelError> {
         let mut seat = self.seat(cell.language);
@@ -207,6 +208,8 @@ impl Kernels {
         let conversation = Conversation::new(kernel, &self.options, host, cancel);
         let (report, kernel) = conversation.run(cell)?;
         seat.kernel = kernel;
+        let notes: Vec<String> = note.into_iter().chain(report.note).collect();
+        let note = (!notes.is_empty()).then(|| notes.join("; "));
         Ok(CellReport { note, ..report })
     }
 

@@ -156,8 +156,14 @@ pub const SESSION_OUTPUT_BYTES: usize = 16 << 20;
 /// Bytes of unread output at which a session ends: its reader has stopped.
 pub const SESSION_OUTPUT_BYTES_MAX: usize = 128 << 20;
 
+/// How long calls under way may go on after the end of a session's input, before they are cancelled.
+pub const SESSION_DRAIN: Duration = Duration::from_secs(2);
+
 /// How long the end of a session waits until its last lines are read.
 pub const SESSION_FLUSH: Duration = Duration::from_secs(2);
+
+/// The same after the end of its input: nothing runs any more, and whoever reads slowly should lose nothing.
+pub const SESSION_LAST_FLUSH: Duration = Duration::from_secs(30);
 
 /// Longest id of a call, in bytes of its JSON.
 pub const SESSION_ID_BYTES: usize = 256;
@@ -363,8 +369,8 @@ pub const BASH_OUTPUT_CHARS: usize = 30_000;
 /// Bytes of output that the file of one command takes; what comes later is read and dropped.
 pub const BASH_FILE_BYTES: u64 = 1 << 30;
 
-/// How long files of output are kept.
-pub const BASH_FILE_LIFETIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// How long files of output and of pictures are kept (R142, D25).
+pub const OUTPUT_LIFETIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// Longest command, in bytes: the system takes no argument over 128 KiB.
 pub const BASH_COMMAND_BYTES: usize = 100_000;

@@ -45,6 +45,9 @@ pub enum RegistryError {
     /// Two tools claim one name.
     #[error("tool '{0}' is registered twice")]
     Duplicate(String),
+    /// The name stands for another tool, which nobody could call by it any more (D33).
+    #[error("'{0}' is another name of the tool '{1}'")]
+    Alias(String, String),
     /// Model interfaces take no such name.
     #[error("tool name '{0}' must be 1 to 64 of the characters A-Z, a-z, 0-9, '_' and '-'")]
     BadName(String),
@@ -258,6 +261,9 @@ impl Registry {
         }
         if self.tools.contains_key(&name) {
             return Err(RegistryError::Duplicate(name));
+        }
+        if let Some(tool) = self.aliases.get(&name) {
+            return Err(RegistryError::Alias(name, tool.clone()));
         }
         if let Some(reason) = self.filtered(&spec) {
             self.unavailable.insert(name, reason);

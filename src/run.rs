@@ -105,9 +105,10 @@ struct Calls {
 }
 
 /// The bridge of one call: what it reaches is decided by whoever decides about the call itself.
-struct BridgeOf<'a> {
-    gate: &'a Gate,
-    approver: &'a Arc<dyn Approver>,
+#[derive(Clone)]
+struct BridgeOf {
+    gate: Arc<Gate>,
+    approver: Arc<dyn Approver>,
 }
 
 /// How one call enters the gate.
@@ -239,6 +240,14 @@ impl RunHandle {
     pub fn unavailable(&self) -> Vec<Unavailable> {
         self.0.read_registry().unavailable()
     }
+
+    /// Returns the canonical name of a tool that is not parallel-safe, `None` for any other: a host that
+    /// calls from several threads keeps the calls of such a tool in order by it.
+    pub fn lane(&self, name: &str) -> Option<String> {
+        let registry = self.0.read_registry();
+        let spec = registry.get(name)?;
+        (!spec.parallel_safe).then(|| spec.name.clone())
+    }
 }
 
 impl RunBuilder {
@@ -316,7 +325,12 @@ impl RunBuilder {
 }
 
 impl Gate {
-    fn dispatch(&self, name: &str, args: Value, entry: Entry<'_>) -> Result<Output, ToolError> {
+    fn dispatch(
+        self: &Arc<Self>,
+        name: &str,
+        args: Value,
+        entry: Entry<'_>,
+    ) -> Result<Output, ToolError> {
         let Entry {
             outer,
             cancel,
@@ -356,8 +370,8 @@ impl Gate {
         }
         let recorder = Recorder::new(&self.observers);
         let bridge = BridgeOf {
-            gate: self,
-            approver,
+            gate: Arc::clone(self),
+            approver: Arc::clone(approver),
         };
         let call = Call::new(chain, cancel.clone(), &recorder, &bridge);
         let res = guard(&tool, || run(&call));
@@ -466,15 +480,19 @@ impl Gate {
     }
 }
 
-impl Bridge for BridgeOf<'_> {
+impl Bridge for BridgeOf {
     fn dispatch(&self, from: &Call<'_>, name: &str, args: Value) -> Result<Output, ToolError> {
         let entry = Entry {
             outer: from.chain(),
             cancel: from.cancel().child(),
             approved: false,
-            approver: self.approver,
+            approver: &self.approver,
         };
         self.gate.dispatch(name, args, entry)
+    }
+
+    fn detach(&self) -> Arc<dyn Bridge> {
+        Arc::new(self.clone())
     }
 }
 

@@ -113,6 +113,9 @@ pub struct ToolSpec {
 pub trait Bridge: Send + Sync {
     /// Calls the tool `name` from within `from`.
     fn dispatch(&self, from: &Call<'_>, name: &str, args: Value) -> Result<Output, ToolError>;
+
+    /// Returns the same bridge as a value of its own.
+    fn detach(&self) -> Arc<dyn Bridge>;
 }
 
 /// What a tool may use while it runs.
@@ -172,6 +175,16 @@ impl<'a> Call<'a> {
         }
     }
 
+    /// Returns the bridge of this call for threads that nobody joins.
+    ///
+    /// A tool that must end in time cannot wait for what it bridges to: that may not heed its cancel.
+    pub fn detach(&self) -> Detached {
+        Detached {
+            chain: self.chain.clone(),
+            bridge: self.bridge.detach(),
+        }
+    }
+
     /// Returns the error `cancelled` once somebody asked to stop.
     pub fn check_cancelled(&self) -> Result<(), ToolError> {
         if self.cancel.is_cancelled() {
@@ -203,6 +216,29 @@ impl fmt::Debug for Call<'_> {
     }
 }
 
+/// The bridge of a call that may have ended; what it reaches passes the same gate.
+#[derive(Clone)]
+pub struct Detached {
+    chain: Chain,
+    bridge: Arc<dyn Bridge>,
+}
+
+impl Detached {
+    /// Calls another tool as the call itself would; once the run has ended it fails as cancelled.
+    pub fn dispatch(&self, name: &str, args: Value, cancel: Cancel) -> Result<Output, ToolError> {
+        let from = Call::new(self.chain.clone(), cancel, &NoObserver, &NoBridge);
+        self.bridge.dispatch(&from, name, args)
+    }
+}
+
+impl fmt::Debug for Detached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Detached")
+            .field("chain", &self.chain)
+            .finish_non_exhaustive()
+    }
+}
+
 /// The bridge of a call outside any run: no tool is there.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoBridge;
@@ -213,6 +249,10 @@ impl Bridge for NoBridge {
             ErrorKind::UnknownTool,
             format!("no tool '{name}': this call belongs to no run"),
         ))
+    }
+
+    fn detach(&self) -> Arc<dyn Bridge> {
+        Arc::new(Self)
     }
 }
 

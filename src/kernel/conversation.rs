@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread::Scope;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -18,7 +17,7 @@ use crate::child::Exit;
 use crate::kernel::present::{display_of, result_of, return_line};
 use crate::kernel::process::{Kernel, Late, Wake, decode};
 use crate::kernel::protocol::{Done, DoneStatus, FromKernel, Return, ToKernel};
-use crate::kernel::script::Script;
+use crate::kernel::script::{Names, Script};
 use crate::kernel::transcript::Transcript;
 use crate::kernel::{
     CallFailure, CallReply, Cell, CellError, CellHost, CellReport, CellStatus, Display,
@@ -30,7 +29,7 @@ use crate::limits;
 pub(crate) struct Conversation<'a> {
     kernel: Kernel,
     options: &'a KernelOptions,
-    host: &'a dyn CellHost,
+    host: &'a Arc<dyn CellHost>,
     cancel: &'a Cancel,
     cell: u64,
     transcript: Transcript,
@@ -39,6 +38,8 @@ pub(crate) struct Conversation<'a> {
     result: Option<BTreeMap<String, String>>,
     calls: Calls,
     budget: Option<Duration>,
+    /// What the cell declares, once it has been read.
+    names: Option<Names>,
     /// The last sign of life.
     last: Instant,
     stopping: Option<Stopping>,
@@ -66,6 +67,7 @@ enum End {
 struct Calls {
     tokens: BTreeMap<u64, Cancel>,
     waiting: VecDeque<(u64, String, Value)>,
+    /// Calls whose threads have not come back, those that the cell gave up included.
     n_running: usize,
     results: Receiver<(u64, Result<CallReply, CallFailure>)>,
     sender: Sender<(u64, Result<CallReply, CallFailure>)>,
@@ -75,7 +77,7 @@ impl<'a> Conversation<'a> {
     pub(crate) fn new(
         kernel: Kernel,
         options: &'a KernelOptions,
-        host: &'a dyn CellHost,
+        host: &'a Arc<dyn CellHost>,
         cancel: &'a Cancel,
     ) -> Self {
         let (sender, results) = channel();
@@ -97,6 +99,7 @@ impl<'a> Conversation<'a> {
                 sender,
             },
             budget: options.budget,
+            names: None,
             last: Instant::now(),
             stopping: None,
         }
@@ -111,34 +114,28 @@ impl<'a> Conversation<'a> {
         let wake = self.kernel.wake.clone();
         let waker = self.cancel.on_cancel(move || wake.wake());
         let mut late = raw.lock();
-        let end = std::thread::scope(|scope| {
-            let end = self.talk(cell, &mut late, scope);
-            // Whatever is still out belongs to nobody now; the scope waits until it has stopped.
-            self.calls.tokens.values().for_each(Cancel::cancel);
-            end
-        });
+        let end = self.talk(cell, &mut late);
+        let n_left = self.end_calls();
         drop(late);
         drop(waker);
-        let end = end?;
-        Ok(self.finish(end))
+        let (mut report, kernel) = self.finish(end?);
+        if n_left > 0 {
+            report.note = Some(format!(
+                "{n_left} bridged {} did not stop when cancelled and may still run",
+                if n_left == 1 { "call" } else { "calls" }
+            ));
+        }
+        Ok((report, kernel))
     }
 
-    fn talk<'scope>(
-        &mut self,
-        cell: &Cell<'_>,
-        late: &mut Late,
-        scope: &'scope Scope<'scope, '_>,
-    ) -> io::Result<End>
-    where
-        'a: 'scope,
-    {
+    fn talk(&mut self, cell: &Cell<'_>, late: &mut Late) -> io::Result<End> {
         self.take_late(late);
         self.budget = cell.budget.unwrap_or(self.budget);
         self.kernel.n_cells += 1;
         self.cell = self.kernel.n_cells;
         let script = match cell.language {
             Language::Python => None,
-            Language::JavaScript => Some(Script::of(cell.code)),
+            Language::JavaScript => Some(Script::of(cell.code, &self.kernel.names)),
         };
         let line = ToKernel::Exec {
             id: self.cell,
@@ -149,12 +146,13 @@ impl<'a> Conversation<'a> {
         }
         .to_line();
         self.kernel.send(&line);
+        self.names = script.map(|script| script.names);
         self.last = Instant::now();
         loop {
             if self.cancel.is_cancelled() && self.stopping.is_none() {
                 self.stop(StopReason::Cancel);
             }
-            self.answer_calls(scope);
+            self.answer_calls();
             let timeout = self.patience();
             let seen = self.kernel.wait(timeout)?;
             let mut frames = match seen.frames {
@@ -176,7 +174,7 @@ impl<'a> Conversation<'a> {
                 self.drain();
             }
             for frame in frames {
-                if let Some(end) = self.handle(frame, scope) {
+                if let Some(end) = self.handle(frame) {
                     self.abandon_calls();
                     return Ok(end);
                 }
@@ -278,10 +276,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    fn handle<'scope>(&mut self, frame: FromKernel, scope: &'scope Scope<'scope, '_>) -> Option<End>
-    where
-        'a: 'scope,
-    {
+    fn handle(&mut self, frame: FromKernel) -> Option<End> {
         self.last = Instant::now();
         match frame {
             FromKernel::Done(done) if done.id == self.cell => return Some(End::Done(done)),
@@ -325,7 +320,7 @@ impl<'a> Conversation<'a> {
                         Ok(args) => {
                             self.calls.tokens.insert(id, self.cancel.child());
                             self.calls.waiting.push_back((id, name, args));
-                            self.start_calls(scope);
+                            self.start_calls();
                         }
                         Err(error) => {
                             let message = format!("the arguments of {name} are no JSON: {error}");
@@ -348,24 +343,21 @@ impl<'a> Conversation<'a> {
     }
 
     /// Starts bridged calls, each on a thread of its own, as many as may run at once.
-    fn start_calls<'scope>(&mut self, scope: &'scope Scope<'scope, '_>)
-    where
-        'a: 'scope,
-    {
+    fn start_calls(&mut self) {
         while self.calls.n_running < limits::BRIDGED_CALLS
             && let Some((id, name, args)) = self.calls.waiting.pop_front()
         {
             let Some(token) = self.calls.tokens.get(&id).cloned() else {
                 continue;
             };
-            let host = self.host;
+            let host = Arc::clone(self.host);
             let sender = self.calls.sender.clone();
             let wake = Woken(self.kernel.wake.clone());
             let spawned = std::thread::Builder::new()
                 .name(format!("call-{id}"))
-                .spawn_scoped(scope, move || {
+                .spawn(move || {
                     let res = host.call(&name, args, token);
-                    // The receiver lives as long as the scope.
+                    // Nobody listens any more to a call that outlived its cell.
                     let _ = sender.send((id, res));
                     drop(wake);
                 });
@@ -380,10 +372,7 @@ impl<'a> Conversation<'a> {
     }
 
     /// Hands the results of bridged calls to the cell.
-    fn answer_calls<'scope>(&mut self, scope: &'scope Scope<'scope, '_>)
-    where
-        'a: 'scope,
-    {
+    fn answer_calls(&mut self) {
         while let Ok((id, res)) = self.calls.results.try_recv() {
             self.calls.n_running -= 1;
             // Nobody waits any more for a call that was given up.
@@ -392,7 +381,7 @@ impl<'a> Conversation<'a> {
             }
             self.last = Instant::now();
         }
-        self.start_calls(scope);
+        self.start_calls();
     }
 
     fn refuse(&mut self, id: u64, kind: &str, message: &str) {
@@ -417,7 +406,22 @@ impl<'a> Conversation<'a> {
         let _ = self.kernel.wait(Some(Duration::ZERO));
     }
 
-    fn finish(self, end: End) -> (CellReport, Option<Kernel>) {
+    /// Cancels what is still out, for it belongs to nobody now, and waits within the grace until it has
+    /// stopped; returns how many calls have not.
+    fn end_calls(&mut self) -> usize {
+        self.calls.tokens.values().for_each(Cancel::cancel);
+        let deadline = Instant::now() + self.options.grace;
+        while self.calls.n_running > 0 {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if self.calls.results.recv_timeout(left).is_err() {
+                break;
+            }
+            self.calls.n_running -= 1;
+        }
+        self.calls.n_running
+    }
+
+    fn finish(mut self, end: End) -> (CellReport, Option<Kernel>) {
         let spill = self.options.spill.as_deref();
         let cuts: Vec<u64> = self.displays.iter().map(|(at, _)| *at).collect();
         let output_bytes = self.transcript.total();
@@ -463,9 +467,17 @@ impl<'a> Conversation<'a> {
             }
             End::Done(done) => done,
         };
+        // A cell that is no JavaScript has declared nothing.
+        if done.etype != "SyntaxError"
+            && let Some(names) = self.names.take()
+        {
+            self.kernel.names.add(names);
+        }
         report.exit_code = done.code;
         report.status = match done.status {
             DoneStatus::Ok => CellStatus::Ok,
+            // What fails after it was told to stop, such as a command that the signal ended, was stopped.
+            DoneStatus::Error if report.reason.is_some() => CellStatus::Interrupted,
             DoneStatus::Error => CellStatus::Error,
             DoneStatus::Interrupted => CellStatus::Interrupted,
             DoneStatus::Exit => CellStatus::Exit,

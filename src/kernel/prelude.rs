@@ -17,6 +17,10 @@ pub(crate) struct Prelude {
 /// what is written to either keeps its order.
 pub(crate) const SHIM: &str = "exec 3<&0 4>&1 </dev/null >&2; exec \"$@\"";
 
+/// What keeps Python from importing a module of the workspace before it reads its half, as 3.13 would
+/// import `linecache`; the half takes it back, so that cells and their children know nothing of it.
+pub(crate) const SAFE_PATH: (&str, &str) = ("PYTHONSAFEPATH", "toolbox");
+
 const PYTHON: &str = include_str!("prelude/python.py");
 const PYTHON_RICH: &str = include_str!("prelude/python_rich.py");
 const PYTHON_MAGICS: &str = include_str!("prelude/python_magics.py");
@@ -27,6 +31,9 @@ n = [p for p in sys.path if p not in ('', '.')]
 f = len(n) != len(sys.path)
 sys.path[:] = n
 import os
+if os.environ.get('PYTHONSAFEPATH') == 'toolbox':
+    del os.environ['PYTHONSAFEPATH']
+    f = True
 def r(n):
     b = b''
     while len(b) < n:

@@ -18,8 +18,9 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_s
 use crate::cancel::Cancel;
 use crate::child::{Child, Exit, Isolation, Processes, Program, Stderr, Stream};
 use crate::kernel::interpreter::Interpreter;
-use crate::kernel::prelude::{Prelude, SHIM};
+use crate::kernel::prelude::{Prelude, SAFE_PATH, SHIM};
 use crate::kernel::protocol::{FromKernel, Lines};
+use crate::kernel::script::Names;
 use crate::kernel::{KernelError, KernelOptions, Language};
 use crate::limits;
 
@@ -30,6 +31,8 @@ pub(crate) struct Kernel {
     /// What the interpreter says it is: its path and version.
     pub(crate) program: String,
     pub(crate) n_cells: u64,
+    /// What the cells of JavaScript have declared.
+    pub(crate) names: Names,
     enclosed: bool,
     pub(crate) raw: Arc<RawOutput>,
     pub(crate) wake: Wake,
@@ -96,9 +99,20 @@ impl Kernel {
             true => Prelude::relayed(interpreter.language),
             false => Prelude::of(interpreter.language),
         };
+        let mark = mark();
+        let mut env = options.env.clone().with(MARK, &mark);
         let mut words: Vec<String> = options.enclosure.clone();
         if !enclosed {
             words.extend(["sh", "-c", SHIM, "sh"].map(str::to_owned));
+        }
+        if interpreter.language == Language::Python {
+            let (name, value) = SAFE_PATH;
+            match enclosed {
+                true => words.extend(["env".to_owned(), format!("{name}={value}")]),
+                // Who asks for it himself keeps it.
+                false if env.get(name).is_none() => env.set(name, value),
+                false => {}
+            }
         }
         words.extend(interpreter.words.iter().cloned());
         words.extend(prelude.args);
@@ -106,8 +120,6 @@ impl Kernel {
             true => interpreter.words.join(" "),
             false => options.enclosure.join(" "),
         };
-        let mark = mark();
-        let env = options.env.clone().with(MARK, &mark);
         let program = Program::new(&words[0], &options.folder, env)
             .args(&words[1..])
             .isolation(Isolation::Session)
@@ -132,6 +144,7 @@ impl Kernel {
             language: interpreter.language,
             program: named,
             n_cells: 0,
+            names: Names::default(),
             enclosed,
             raw: Arc::new(RawOutput {
                 pipe,
@@ -205,8 +218,14 @@ impl Kernel {
     }
 
     /// Returns how the interpreter ended, if it has.
+    ///
+    /// Whoever collects the status may not have come to it yet, so the process itself is looked at.
     pub(crate) fn exit(&self) -> Option<Exit> {
-        self.child.exit()
+        let mut fds = [PollFd::new(&self.ended, PollFlags::IN)];
+        match poll(&mut fds, Some(&Timespec::default())) {
+            Ok(1) => Some(self.await_exit().unwrap_or(Exit::Unknown)),
+            _ => self.child.exit(),
+        }
     }
 
     /// Returns how the interpreter ended, once it is seen to have.

@@ -2,9 +2,14 @@
 //!
 //! Static imports become awaited dynamic ones, and dynamic ones go through a function of the kernel that
 //! resolves from the workspace. The grammar finds them exactly: the same words in strings, comments and
-//! regular expressions stay. Everything else of the cell is left as it is, line by line.
+//! regular expressions stay. Everything else of the cell is left as it is, line by line, save the word that
+//! declares a name which an earlier cell declared in a way that V8 does not let change.
+
+mod names;
 
 use tree_sitter::{Node, Parser};
+
+pub(crate) use crate::kernel::script::names::Names;
 
 /// A cell as the kernel runs it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +17,8 @@ pub(crate) struct Script {
     pub(crate) code: String,
     /// Whether its value is shown: the last statement is an expression.
     pub(crate) echo: bool,
+    /// What the cell declares at its top.
+    pub(crate) names: Names,
 }
 
 /// The kernel's stand-ins for `import(...)` and `import.meta`.
@@ -22,10 +29,12 @@ const META: &str = "__toolbox_meta";
 const MAX_DEPTH: usize = 1_000;
 
 impl Script {
-    pub(crate) fn of(code: &str) -> Self {
+    /// Reads a cell; `known` are the names of the cells before it.
+    pub(crate) fn of(code: &str, known: &Names) -> Self {
         let as_is = Self {
             code: code.to_owned(),
             echo: true,
+            names: Names::default(),
         };
         let mut parser = Parser::new();
         if parser
@@ -40,9 +49,11 @@ impl Script {
         let root = tree.root_node();
         let mut edits = Vec::new();
         collect(root, code, &mut edits, 0);
+        let names = names::declare(root, code, known, &mut edits);
         Self {
             code: apply(code, edits),
             echo: echoes(root, code),
+            names,
         }
     }
 }
@@ -219,7 +230,7 @@ mod tests {
 
     #[track_caller]
     fn check(code: &str, expected: &str, echo: bool) {
-        let script = Script::of(code);
+        let script = Script::of(code, &Names::default());
         assert_eq!(
             (script.code.as_str(), script.echo),
             (expected, echo),
@@ -281,7 +292,7 @@ mod tests {
             "o.import('a');",
             "/import('a')/;",
         ] {
-            assert_eq!(Script::of(code).code, code);
+            assert_eq!(Script::of(code, &Names::default()).code, code);
         }
     }
 
@@ -304,7 +315,7 @@ mod tests {
             ("{ let q = 1 }", false),
             ("", false),
         ] {
-            assert_eq!(Script::of(code).echo, echo, "{code}");
+            assert_eq!(Script::of(code, &Names::default()).echo, echo, "{code}");
         }
     }
 }

@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use crate::files::{make_private_dir, remove_old};
 use crate::limits;
 
 /// The output of one cell.
@@ -146,7 +147,8 @@ impl Transcript {
 
 impl Spill {
     fn create(folder: &Path) -> io::Result<Self> {
-        std::fs::create_dir_all(folder)?;
+        make_private_dir(folder)?;
+        remove_old(folder, "output-", limits::OUTPUT_LIFETIME);
         let (file, path) = tempfile::Builder::new()
             .prefix("output-")
             .suffix(".txt")

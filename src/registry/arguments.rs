@@ -140,6 +140,7 @@ impl Arguments {
         if path == "." {
             return self.error(format!("{}: {words}", self.tool), None);
         }
+        let words = &plain(words);
         let suggestion = words.starts_with("unknown").then(|| {
             let options: Vec<&str> = words.split('`').skip(3).step_by(2).collect();
             nearest(key, &options)
@@ -185,6 +186,21 @@ impl Arguments {
             None => accepted,
         })
     }
+}
+
+/// Says what was expected in the words of a schema instead of those of a program.
+fn plain(words: &str) -> String {
+    let Some((before, expected)) = words.rsplit_once(", expected ") else {
+        return words.to_owned();
+    };
+    let expected = match expected {
+        "usize" | "u8" | "u16" | "u32" | "u64" => "a whole number from 0 on",
+        "isize" | "i8" | "i16" | "i32" | "i64" => "a whole number",
+        "f32" | "f64" => "a number",
+        "a sequence" => "a list",
+        other => other,
+    };
+    format!("{before}, expected {expected}")
 }
 
 fn kind_of(value: &Value) -> &'static str {

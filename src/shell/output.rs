@@ -4,12 +4,11 @@
 //! while the file goes on.
 
 use std::collections::VecDeque;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
-use crate::files::make_private_dir;
+use crate::files::{make_private_dir, remove_old};
 use crate::limits;
 
 /// Bytes of each half that are kept: a character has at most four.
@@ -187,7 +186,7 @@ impl Window {
 impl OutputFile {
     fn create(folder: &Path) -> io::Result<Self> {
         make_private_dir(folder)?;
-        remove_old(folder);
+        remove_old(folder, "bash-", limits::OUTPUT_LIFETIME);
         let file = tempfile::Builder::new()
             .prefix("bash-")
             .suffix(".log")
@@ -209,29 +208,6 @@ impl OutputFile {
     }
 }
 
-/// Removes files whose time is over; one that cannot be looked at or removed stays.
-fn remove_old(folder: &Path) {
-    let now = SystemTime::now();
-    let Ok(entries) = fs::read_dir(folder) else {
-        return;
-    };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        let age = entry
-            .metadata()
-            .and_then(|metadata| metadata.modified())
-            .ok()
-            .and_then(|changed| now.duration_since(changed).ok());
-        if name.starts_with("bash-")
-            && name.ends_with(".log")
-            && age.is_some_and(|age| age > limits::BASH_FILE_LIFETIME)
-        {
-            let _ = fs::remove_file(entry.path());
-        }
-    }
-}
-
 /// How many bytes at the end begin a character that is not complete.
 fn n_unfinished(bytes: &[u8]) -> usize {
     let start = bytes.len().saturating_sub(3);
@@ -249,6 +225,9 @@ fn n_unfinished(bytes: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::time::SystemTime;
+
     use super::*;
 
     fn window(folder: &tempfile::TempDir) -> Window {
@@ -334,7 +313,7 @@ mod tests {
     #[test]
     fn old_files_are_removed_and_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
-        let old = SystemTime::now() - 2 * limits::BASH_FILE_LIFETIME;
+        let old = SystemTime::now() - 2 * limits::OUTPUT_LIFETIME;
         for name in ["bash-old.log", "other.log", "bash-new.log"] {
             let file = File::create(folder.path().join(name)).unwrap();
             if name != "bash-new.log" {

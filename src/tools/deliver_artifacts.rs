@@ -9,12 +9,13 @@ use serde::Deserialize;
 
 use super::syntax::Paths;
 use crate::artifacts::{Artifacts, ArtifactsError, ArtifactsReport, Unfit};
+use crate::cancel::Cancel;
 use crate::files::CommitError;
 use crate::tool::{Call, ErrorKind, Output, Tier, Tool, ToolError};
 use crate::workspace::{Workspace, WorkspaceError};
 
-/// Is told of every delivery, so that a session can make an event of it.
-pub type OnDelivery = Arc<dyn Fn(&ArtifactsReport) + Send + Sync>;
+/// Is told of every delivery, so that a session can make an event of it; the token is that of the call.
+pub type OnDelivery = Arc<dyn Fn(&ArtifactsReport, &Cancel) + Send + Sync>;
 
 /// What `DeliverArtifacts` needs.
 #[derive(Clone)]
@@ -100,7 +101,7 @@ impl Tool for DeliverArtifacts {
             .deliver(&paths, call.cancel())
             .map_err(artifacts_error)?;
         if let Some(tell) = &self.resources.on_delivery {
-            tell(&report);
+            tell(&report, call.cancel());
         }
         Output::report(&report)
     }

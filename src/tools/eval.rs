@@ -2,6 +2,7 @@
 //!
 //! The bridge re-enters the gate of the run (R109); it adds no rule of its own.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -13,7 +14,7 @@ use crate::child::Processes;
 use crate::kernel::{
     CallFailure, CallReply, Cell, CellHost, KernelError, KernelOptions, Kernels, Language, Picture,
 };
-use crate::tool::{Call, ErrorKind, Image, Output, Tier, Tool, ToolError};
+use crate::tool::{Call, Detached, ErrorKind, Image, Output, Tier, Tool, ToolError};
 
 /// What `eval` needs: where processes are started, and how interpreters are.
 ///
@@ -101,9 +102,10 @@ impl Tool for Eval {
             reset: args.reset,
             budget: budget(args.budget_s)?,
         };
+        let bridge: Arc<dyn CellHost> = Arc::new(Bridged(call.detach()));
         let report = self
             .kernels
-            .run(&cell, &Bridged(call), call.cancel())
+            .run(&cell, &bridge, call.cancel())
             .map_err(kernel_error)?;
         let images = report.pictures().into_iter().map(|picture| Image {
             mime: picture.mime,
@@ -129,14 +131,13 @@ fn budget(seconds: Option<f64>) -> Result<Option<Option<Duration>>, ToolError> {
 }
 
 /// Lets a cell call the tools of the run.
-struct Bridged<'a, 'c>(&'a Call<'c>);
+struct Bridged(Detached);
 
-impl CellHost for Bridged<'_, '_> {
+impl CellHost for Bridged {
     fn call(&self, name: &str, args: Value, cancel: Cancel) -> Result<CallReply, CallFailure> {
         let output = self
             .0
-            .with_cancel(cancel)
-            .dispatch(name, args)
+            .dispatch(name, args, cancel)
             .map_err(|error| CallFailure {
                 kind: error.kind().as_str().to_owned(),
                 message: error.message().to_owned(),

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::diff::Clipped;
 use crate::editing::{Change, ChangeKind, Ledger, LoadError, Loaded, Special, Turn, load};
-use crate::files::{CommitError, Committer, Entry, Operation, Recovered};
+use crate::files::{CommitError, Committer, Entry, LockError, Operation, Recovered};
 use crate::limits;
 use crate::text::TextKind;
 use crate::tool::{Call, ErrorKind, ToolError};
@@ -421,6 +421,10 @@ fn commit_error(error: CommitError, workspace: &Workspace) -> ToolError {
             return ToolError::new(ErrorKind::Failed, message)
                 .with_hint("leave it as it is, or ask for its permissions to be changed");
         }
+        CommitError::Locked(LockError::Io { .. }) => (
+            ErrorKind::Failed,
+            "the state folder cannot be used: see to it, or name another in XDG_STATE_HOME",
+        ),
         CommitError::Locked(_) => (
             ErrorKind::Timeout,
             "another writer holds this workspace: try again when it has ended",

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::lsp::{LspResources, ask_error, file_of};
 use crate::diff::{Clipped, unified};
-use crate::files::{CommitError, Committer};
+use crate::files::{CommitError, Committer, LockError};
 use crate::limits;
 use crate::lsp::edits::{Change, FileChange};
 use crate::lsp::question::Spot;
@@ -255,6 +255,10 @@ fn commit_error(error: CommitError) -> ToolError {
         CommitError::Stale { .. } => (
             ErrorKind::Stale,
             "call lsp_rename again: the files changed meanwhile",
+        ),
+        CommitError::Locked(LockError::Io { .. }) => (
+            ErrorKind::Failed,
+            "the state folder cannot be used: see to it, or name another in XDG_STATE_HOME",
         ),
         CommitError::Locked(_) => (
             ErrorKind::Timeout,

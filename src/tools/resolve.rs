@@ -250,6 +250,10 @@ pub(super) fn staging_error(error: StagingError, workspace: &Workspace) -> ToolE
         }
         StagingError::Rejected { .. } => (Stale, again),
         StagingError::NotAccepted { source, .. } => match source {
+            CommitError::Locked(LockError::Io { .. }) => (
+                Failed,
+                "the state folder cannot be used: see to it, or name another in XDG_STATE_HOME",
+            ),
             CommitError::Locked(_) => (
                 Timeout,
                 "another writer holds this workspace: try again when it has ended",

@@ -114,6 +114,33 @@ fn each_layer_wins_over_the_one_before_it() {
     );
 }
 
+// The effective value of a key is shown also where nobody set it; a slip in the name of a tool is pointed at.
+#[test]
+fn the_text_says_what_holds_and_what_names_nothing() {
+    let place = Place::new(
+        "approval.tools = { bash = \"deny\", Bush = \"deny\" }\n",
+        "",
+    );
+    let output = place.run(&["config"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    for line in [
+        "eval.budget_s = 300  # default",
+        "session.idle_s = 1800  # default",
+        "lsp.max_servers = 8  # default",
+    ] {
+        assert!(text.lines().any(|own| own == line), "{line}: {text}");
+    }
+    let not_set = text.lines().find(|line| line.starts_with("# not set: "));
+    let not_set = not_set.expect("a line");
+    assert!(not_set.contains("ask.timeout_s"), "{not_set}");
+    assert!(!not_set.contains("approval.auto"), "{not_set}");
+    assert!(
+        text.contains("no tool of this build is called `Bush`"),
+        "{text}"
+    );
+    assert!(!text.contains("called `Bash`"), "{text}");
+}
+
 #[test]
 fn the_text_names_files_and_lines() {
     let place = Place::new("# mine\n\nask.timeout_s = 2.5\n", "eval.python = \"x\"\n");
@@ -272,7 +299,7 @@ fn a_wrong_key_is_an_error_that_names_the_place() {
         (
             "approval.rules = [{tool=\"Write\", command=\"a\", decision=\"allow\"}]\n",
             "1:19",
-            "the rule is about a command of Write, where none is known: Bash have one",
+            "the rule is about a command of Write, where none is known: Bash has one",
         ),
         (
             "approval.rules = [{tool=\"Bash\", command=\"a\"}]\n",

@@ -2,6 +2,7 @@
 
 mod bridge;
 mod cases;
+mod diagnostics;
 mod faults;
 mod javascript;
 mod python;

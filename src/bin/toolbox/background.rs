@@ -219,8 +219,9 @@ fn described(status: &Value) -> String {
         let text = |key: &str| call[key].as_str().unwrap_or_default();
         lines.push_str(&format!("call {} ({})\n", text("tool"), text("state")));
     }
-    for (tool, state) in status["state"].as_object().into_iter().flatten() {
-        lines.push_str(&format!("{tool}: {}\n", state.as_str().unwrap_or_default()));
+    for process in status["processes"].as_array().into_iter().flatten() {
+        let command = process["command"].as_str().unwrap_or_default();
+        lines.push_str(&format!("process {} {command}\n", process["pid"]));
     }
     lines
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
-use toolbox::tools::ArtifactsResources;
+use toolbox::tools::{ArtifactsResources, OnDelivery};
 use toolbox::workspace::Workspace;
 
 use crate::args::Global;
@@ -29,6 +29,7 @@ pub(crate) struct DeliverArtifactsFlags {
 pub(crate) fn resources(
     workspace: &Workspace,
     configured: Option<&Path>,
+    on_delivery: Option<OnDelivery>,
 ) -> Option<ArtifactsResources> {
     let state_dir = state_dir(workspace.root())?;
     let folder = match configured {
@@ -36,7 +37,11 @@ pub(crate) fn resources(
         None => state_dir.join("artifacts"),
     };
     let journal = state_dir.join("artifacts-journal");
-    Some(ArtifactsResources::new(workspace.clone(), folder, journal))
+    let resources = ArtifactsResources::new(workspace.clone(), folder, journal);
+    Some(ArtifactsResources {
+        on_delivery,
+        ..resources
+    })
 }
 
 /// Delivers files.

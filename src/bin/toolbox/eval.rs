@@ -3,7 +3,9 @@
 //! Pictures are written to files and named, because a terminal shows none.
 
 use std::env;
+use std::fs::DirBuilder;
 use std::io::Read;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,8 +13,9 @@ use base64::Engine;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 use toolbox::child::{Env, Processes};
-use toolbox::files::ContentHash;
+use toolbox::files::{ContentHash, remove_old};
 use toolbox::kernel::KernelOptions;
+use toolbox::limits;
 use toolbox::tool::{Output, Tier};
 use toolbox::tools::EvalResources;
 use toolbox::workspace::Workspace;
@@ -197,7 +200,11 @@ fn write_pictures(console: &Console, global: &Global, output: &Output) -> Step<V
             .unwrap_or_else(|| root.root().to_owned())
             .join("figures");
         let path = folder.join(format!("figure-{name}.{extension}"));
-        std::fs::create_dir_all(&folder)
+        remove_old(&folder, "figure-", limits::OUTPUT_LIFETIME);
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&folder)
             .and_then(|()| std::fs::write(&path, bytes))
             .map_err(|err| console.misuse(&format!("cannot write '{}': {err}", path.display())))?;
         files.push(path);

@@ -105,6 +105,7 @@ pub(crate) fn read(console: &Console, global: &Global, args: Read) -> Step {
 /// Makes a file or replaces its content.
 pub(crate) fn write(console: &Console, global: &Global, args: Write) -> Step {
     let host = Host::open(console, global)?;
+    host.edits(console)?;
     let content = match args.content {
         Some(content) => content,
         None => standard_input(console, "the content")?,
@@ -116,6 +117,7 @@ pub(crate) fn write(console: &Console, global: &Global, args: Write) -> Step {
 /// Replaces text in a file.
 pub(crate) fn edit(console: &Console, global: &Global, args: Edit) -> Step {
     let host = Host::open(console, global)?;
+    host.edits(console)?;
     let call = json!({
         "path": path(console, &host, &args.file)?,
         "old_string": args.old,
@@ -135,6 +137,7 @@ pub(crate) fn apply_patch(console: &Console, global: &Global, args: ApplyPatch) 
         })?
     };
     let host = Host::open(console, global)?;
+    host.edits(console)?;
     changed(
         console,
         &host.dispatch(console, "apply_patch", json!({"patch": patch}))?,
@@ -164,9 +167,14 @@ fn changed(console: &Console, output: &Output) -> Step {
     if console.json {
         return console.print_json(&output.data);
     }
-    console.print(&match console.color {
-        true => paint::diff(&output.text),
+    // What stood in a file, and what was put there, must not steer the terminal either.
+    let text = match console.terminal {
+        true => escaped(&output.text),
         false => output.text.clone(),
+    };
+    console.print(&match console.color {
+        true => paint::diff(&text),
+        false => text,
     })
 }
 
@@ -183,13 +191,17 @@ fn parted(output: &Output) -> (&str, Option<&str>) {
     }
 }
 
-/// Shows control characters instead of sending them.
+/// Shows control characters, and those that turn the direction of a line, instead of sending them.
 fn escaped(lines: &str) -> String {
     let mut shown = String::with_capacity(lines.len());
-    for c in lines.chars() {
+    let mut rest = lines.chars().peekable();
+    while let Some(c) = rest.next() {
+        let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
         match c {
             '\n' | '\t' => shown.push(c),
-            c if c.is_control() => shown.extend(c.escape_default()),
+            // A line of a diff keeps its end.
+            '\r' if rest.peek() == Some(&'\n') => shown.push(c),
+            c if turns || c.is_control() => shown.extend(c.escape_default()),
             c => shown.push(c),
         }
     }

@@ -19,7 +19,7 @@ use toolbox::syntax::staging::StagingStore;
 use toolbox::tool::{Output, Tier};
 use toolbox::tools::{
     self, AstGrep, Cards, DiagnosticsOnWrite, Edits, FileResources, FindingResources, LspResources,
-    Questions, Resources, SyntaxResources, WebResources, recovery_note,
+    OnDelivery, Questions, Resources, SyntaxResources, WebResources, recovery_note,
 };
 use toolbox::workspace::{Workspace, enclosing_checkout};
 
@@ -61,6 +61,8 @@ pub(crate) struct Host {
     conversation: String,
     /// How long a cell may be silent, where the caller says another time than the default.
     pub(crate) eval_budget: Option<Duration>,
+    /// Who is told of deliveries.
+    pub(crate) on_delivery: Option<OnDelivery>,
     /// What workers may do, while vibe mode is on.
     pub(crate) vibe: Option<Allowance>,
     /// Whether one run serves many calls.
@@ -114,6 +116,7 @@ impl Host {
             question_timeout: config.sections.ask.timeout,
             config,
             eval_budget: None,
+            on_delivery: None,
             vibe: None,
             in_session: false,
             processes: Processes::new(Watch::Shell),
@@ -187,6 +190,7 @@ impl Host {
             artifacts: deliver_artifacts::resources(
                 &self.workspace,
                 self.config.sections.artifacts.dir.as_deref(),
+                self.on_delivery.clone(),
             ),
             questions: Some(self.questions()),
             conversation: Some(self.conversation.clone()),

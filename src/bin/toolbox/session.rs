@@ -6,6 +6,7 @@
 mod callers;
 pub(crate) mod connection;
 mod host_tools;
+mod lanes;
 pub(crate) mod lines;
 pub(crate) mod outbox;
 mod pool;
@@ -158,9 +159,16 @@ fn over_stdio(console: &Console, global: &Global, options: &RunOptions) -> Step 
         Ok(_) => end.recv().unwrap_or(End::Input),
         Err(err) => return Err(failed(console, &format!("cannot read the input: {err}"))),
     };
+    if let End::Input = ended {
+        // `printf ... | toolbox session` gets its answers.
+        connection.drain(limits::SESSION_DRAIN);
+    }
     connection.close();
     session.end();
-    writer.finish(limits::SESSION_FLUSH);
+    writer.finish(match ended {
+        End::Input => limits::SESSION_LAST_FLUSH,
+        End::Output | End::Signal(_) => limits::SESSION_FLUSH,
+    });
     match ended {
         End::Input | End::Output => Ok(()),
         End::Signal(signal) => {
@@ -174,6 +182,10 @@ fn over_stdio(console: &Console, global: &Global, options: &RunOptions) -> Step 
 pub(crate) fn start(console: &Console, host: Host, options: &RunOptions) -> Step<Arc<Session>> {
     let callers = Callers::default();
     let mut host = host.asking(Arc::new(callers.clone()), options);
+    let told = callers.clone();
+    host.on_delivery = Some(Arc::new(move |report, cancel| {
+        told.delivered(report, cancel);
+    }));
     host.vibe = options.vibe.then(|| allowance(&host, options));
     let (mut registry, ledger) = host.tools();
     if let Some(agent) = &options.agent {

@@ -16,11 +16,12 @@
   const { Worker } = require("node:worker_threads");
   const { parse, stringify } = JSON;
   const { wait, load, store } = Atomics;
-  const { defineProperty, entries } = Object;
+  const { assign, create, defineProperty, entries, getOwnPropertyDescriptor, prototype } = Object;
   const OwnPromise = Promise;
   const OwnMap = Map;
   const OwnBuffer = Buffer;
   const later = setImmediate;
+  const errorText = Error.prototype.toString;
   const exit = process.exit.bind(process);
 
   const OUTGOING = 4;
@@ -47,6 +48,26 @@
     }
   }
 
+  // A `toJSON` that a cell gave to every object must not reach the protocol: it is put aside, and what is
+  // returned puts it back.
+  function putAside() {
+    const own = getOwnPropertyDescriptor(prototype, "toJSON");
+    if (own === undefined || !own.configurable) return undefined;
+    delete prototype.toJSON;
+    return () => {
+      if (getOwnPropertyDescriptor(prototype, "toJSON") === undefined) defineProperty(prototype, "toJSON", own);
+    };
+  }
+
+  function undisturbed(work) {
+    const putBack = putAside();
+    try {
+      return work();
+    } finally {
+      putBack?.();
+    }
+  }
+
   const clean = (text) =>
     typeof text.isWellFormed === "function" && text.isWellFormed()
       ? text
@@ -66,7 +87,7 @@
     }
     try {
       // The line end in front sets off whatever somebody else wrote to the pipe.
-      put(OUTGOING, OwnBuffer.from(`\n${stringify(frame)}\n`));
+      put(OUTGOING, OwnBuffer.from(`\n${undisturbed(() => stringify(frame))}\n`));
     } catch {
       exit(0);
     }
@@ -105,6 +126,7 @@
 
   const session = new inspector.Session();
   session.connect();
+  const post = (...args) => undisturbed(() => session.post(...args));
   let current = null;
   let lastId = 0;
   let lastValue;
@@ -135,7 +157,7 @@
       }
     }
     taken = undefined;
-    session.post(
+    post(
       "Runtime.callFunctionOn",
       {
         objectId: takerId,
@@ -152,10 +174,23 @@
 
   function evaluate(expression) {
     return new OwnPromise((resolve) => {
+      const putBack = putAside();
+      // It is back before the cell runs: the text of the cell is the last that is written.
+      const toJSON = () => {
+        putBack();
+        return expression;
+      };
       session.post(
         "Runtime.evaluate",
-        { expression, replMode: true, awaitPromise: true, silent: true, objectGroup: "cell" },
-        (error, reply) => resolve(error ? { terminated: true } : reply),
+        {
+          replMode: true,
+          awaitPromise: true,
+          silent: true,
+          objectGroup: "cell",
+          expression: putBack === undefined ? expression : { toJSON },
+        },
+        // What has a prototype of the language's could have got a `then` from a cell.
+        (error, reply) => resolve(assign(create(null), error ? { terminated: true } : reply)),
       );
     });
   }
@@ -282,6 +317,20 @@
     });
   }
 
+  // What `error.stack` holds: the user's frames, and not those below that run the cell.
+  Error.prepareStackTrace = (error, frames) => {
+    const ends = frames.findIndex((frame) => frame.getFileName() === "node:inspector");
+    const shown = (ends < 0 ? frames : frames.slice(0, ends)).filter((frame) => frame.getFileName() !== "<kernel>");
+    let text;
+    try {
+      text = errorText.call(error);
+    } catch {
+      text = "Error";
+    }
+    for (const frame of shown) text += `\n    at ${frame}`;
+    return text;
+  };
+
   // The user's frames of a stack, with the line of the first.
   function trace(error) {
     let stack;
@@ -337,8 +386,17 @@
     for (const [call, { cell }] of waiting) {
       if (cell === id) send({ t: "cancel", id: call });
     }
-    session.post("Runtime.releaseObjectGroup", { objectGroup: "cell" }, () => {});
+    post("Runtime.releaseObjectGroup", { objectGroup: "cell" }, () => {});
     send({ t: "done", id, ...done });
+  }
+
+  /// Keeps the last value as `_`, unless the user has one or lets nobody have any.
+  function remember(value) {
+    try {
+      if (!("_" in globalThis) || globalThis._ === lastValue) globalThis._ = lastValue = value;
+    } catch {
+      // The global object is frozen.
+    }
   }
 
   async function run(frame) {
@@ -374,7 +432,7 @@
             const data = await bundle(value, true);
             if (current !== id) return;
             show("result", data);
-            if (!("_" in globalThis) || globalThis._ === lastValue) globalThis._ = lastValue = value;
+            remember(value);
           }
         }
       }

@@ -567,13 +567,18 @@ def uv(line):
 
 @magic("cd")
 def cd(line):
-    target = line.strip().strip("\"'") or "~"
+    target = line.strip()
+    quiet = target == "-q" or target.startswith("-q ")
+    if quiet:
+        target = target[2:].strip()
+    target = target.strip("\"'") or "~"
     if target == "-":
         target = FOLDERS[-1] if FOLDERS else "."
     here = os.getcwd()
     os.chdir(os.path.expanduser(target))
     FOLDERS.append(here)
-    print(os.getcwd())
+    if not quiet:
+        print(os.getcwd())
 
 
 FOLDERS = []

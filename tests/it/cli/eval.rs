@@ -28,6 +28,7 @@ impl Drop for Cells {
     }
 }
 
+// D40: at a terminal a cell needs no description.
 #[test]
 fn commands_share_one_interpreter() {
     let Some(cells) = Cells::new() else { return };
@@ -104,12 +105,77 @@ fn a_cell_may_call_what_approve_says() {
         .assert()
         .success();
     assert_eq!(cells.0.read("new.txt"), "x");
+    // The tier of the call counts: what may write may not run a command.
+    let command = "tool('bash', {'command': 'touch ran.txt'})";
+    cells
+        .command(&["eval", command, "--approve", "write"])
+        .assert()
+        .code(3)
+        .stdout(contains("Bash was not approved"));
+    assert!(!cells.0.path("ran.txt").exists());
     let code = "tool('ast_grep', {'pattern': 'n + 2', 'language': 'python'}).data['shown']";
     cells
         .command(&["eval", code])
         .assert()
         .success()
         .stdout(contains(": 1\n"));
+}
+
+// R108: a cell at a terminal reads through the bridge, which reaches the tools of the background session.
+#[test]
+fn a_cell_reads_through_the_bridge() {
+    let Some(cells) = Cells::new() else { return };
+    let code = "r = tool('read', {'path': 'analysis.py'})\nr.data['content'], r.data['total_lines'], 'n = 40' in r";
+    cells
+        .command(&["eval", code])
+        .assert()
+        .success()
+        .stdout("Out[1]: ('n = 40\\nn + 2\\n', 2, True)\n");
+    cells
+        .command(&["eval", "tool('Read', {'path': '/etc/passwd'})"])
+        .assert()
+        .code(3)
+        .stdout(contains("outside the workspace"));
+}
+
+// What is written beside an answer is kept for a while; files of others stay.
+#[test]
+fn old_figures_and_outputs_are_removed() {
+    let Some(cells) = Cells::new() else { return };
+    let display = "class P:\n    def _repr_png_(self): return b'\\x89PNG'\nP()";
+    let assert = cells.command(&["eval", display]).assert().success();
+    let text = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
+    let figure = std::path::PathBuf::from(text.lines().last().expect("a file"));
+    let assert = cells
+        .command(&["eval", "print('x' * 60000)", "--json"])
+        .assert()
+        .success();
+    let data: serde_json::Value =
+        serde_json::from_slice(&assert.get_output().stdout).expect("JSON");
+    let output = std::path::PathBuf::from(data["output_file"].as_str().expect("a file"));
+    let old = std::time::SystemTime::now() - 2 * toolbox::limits::OUTPUT_LIFETIME;
+    let aged = |path: &std::path::Path, name: &str| {
+        let path = path.with_file_name(name);
+        let file = std::fs::File::create(&path).expect("a file");
+        file.set_modified(old).expect("it is ours");
+        path
+    };
+    let gone = [
+        aged(&figure, "figure-old.png"),
+        aged(&output, "output-old.txt"),
+    ];
+    let kept = [aged(&figure, "mine.png"), aged(&output, "mine.txt")];
+    cells.command(&["eval", display]).assert().success();
+    cells
+        .command(&["eval", "print('y' * 60000)"])
+        .assert()
+        .success();
+    for path in &gone {
+        assert!(!path.exists(), "{}", path.display());
+    }
+    for path in kept.iter().chain([&figure, &output]) {
+        assert!(path.exists(), "{}", path.display());
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `toolbox read`, `write`, `edit` and `apply-patch`.
 
 use super::*;
+use crate::support::terminal::Terminal;
 
 // R143: numbered lines on standard output, what is said about them on standard error.
 #[test]
@@ -145,4 +146,49 @@ fn a_session_remembers_what_it_read() {
         .code(0)
         .stdout(contains(r#""kind":"stale""#).and(contains("was not read in this run")));
     assert_eq!(checkout.read("a"), "1\n");
+}
+
+// D12: without a state folder nothing is written, and what is said names the way out.
+#[test]
+fn a_missing_state_folder_is_named() {
+    let checkout = Checkout::new(&[("a", "1\n")]);
+    for args in [
+        &["write", "a", "--content", "2"][..],
+        &["edit", "a", "--old", "1", "--new", "2"],
+    ] {
+        let mut homeless = checkout.toolbox(args);
+        let homeless = homeless.env_remove("HOME").env_remove("XDG_STATE_HOME");
+        homeless.assert().code(2).stderr(contains("XDG_STATE_HOME"));
+        let mut unusable = checkout.toolbox(args);
+        let unusable = unusable.env("XDG_STATE_HOME", "/proc/nowhere");
+        unusable
+            .assert()
+            .code(3)
+            .stderr(contains("the state folder cannot be used"));
+    }
+    checkout
+        .toolbox(&["read", "a"])
+        .assert()
+        .stdout("     1\t1\n");
+}
+
+// A file cannot steer the terminal on which it is read or changed; a pipe gets its bytes.
+#[test]
+fn control_characters_of_a_file_are_shown_at_a_terminal() {
+    let checkout = Checkout::new(&[("evil", "a\x1b[2Jb\u{202e}c\n")]);
+    for args in [
+        &["read", "evil"][..],
+        &["edit", "evil", "--old", "b", "--new", "\x1b]0;x\x07"],
+    ] {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_toolbox"));
+        command.args(args).current_dir(checkout.root());
+        command.env("HOME", checkout.root()).env("NO_COLOR", "1");
+        let (code, screen) = Terminal::start(&command).ends();
+        assert_eq!(code, Some(0), "{screen}");
+        assert!(screen.contains("\\u{1b}[2J"), "{screen}");
+        assert!(screen.contains("\\u{202e}c"), "{screen}");
+        assert!(!screen.contains(['\x1b', '\x07', '\u{202e}']), "{screen}");
+    }
+    let read = checkout.toolbox(&["read", "evil"]).assert();
+    read.stdout(contains("\x1b[2J"));
 }

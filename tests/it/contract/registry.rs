@@ -177,7 +177,7 @@ fn argument_errors_name_the_argument_and_the_accepted_ones() {
     check(
         json!({"text": "a", "times": "3"}),
         expect![[r#"
-            invalid_args: echo: argument `times`: invalid type: string "3", expected u32
+            invalid_args: echo: argument `times`: invalid type: string "3", expected a whole number from 0 on
             hint: echo takes `text` (required), `times`, `volume`"#]],
     );
     check(

@@ -193,6 +193,47 @@ fn an_interrupt_cancels_the_bridged_call() {
     );
 }
 
+// D23: a tool that does not heed its cancel is left behind once the grace is over; the cell has its answer.
+#[test]
+fn a_deaf_tool_does_not_hold_the_end_of_the_cell() {
+    if !both() {
+        return;
+    }
+    let lab = Lab::with(|options| options.grace = Duration::from_millis(300));
+    let (release, held) = std::sync::mpsc::channel::<()>();
+    let held = std::sync::Mutex::new(held);
+    lab.run.update_registry(|registry| {
+        let deaf = move |_: &Call<'_>, _: Value| {
+            // It ends when the test does.
+            let _ = held.lock().expect("not poisoned").recv();
+            Ok(Output::text("at last"))
+        };
+        let res = registry.insert_dynamic(spec("deaf", Tier::Read), deaf);
+        res.expect("a fresh name");
+    });
+    for (language, code) in [
+        ("python", "tool('deaf')"),
+        ("javascript", "await tool('deaf')"),
+    ] {
+        let cancel = Cancel::new();
+        let _timer = cancel_after(&cancel, Duration::from_millis(600));
+        let args = json!({"code": code, "description": "d", "language": language});
+        let options = CallOptions::new().with_cancel(cancel);
+        let output = lab.run.dispatch("eval", args, options).expect("a report");
+        assert_eq!(output.data["status"], "interrupted", "{:#}", output.data);
+        assert!(
+            output.text.contains("1 bridged call did not stop"),
+            "{}",
+            output.text
+        );
+    }
+    // One that heeds it leaves no such note, and the kernel goes on.
+    let output = lab.python("tool('echo', {'k': 8})");
+    assert_eq!(output.data["result"], "{'k': 8}");
+    assert!(!output.text.contains("did not stop"), "{}", output.text);
+    drop(release);
+}
+
 #[test]
 fn a_thread_that_outlives_its_cell_is_told() {
     if !both() {

@@ -1,7 +1,8 @@
-//! The cases of `testdata/kernel/cases.jsonl`: what people met in notebooks, each run as a call of `eval`.
+//! The cases of `testdata/kernel`: what people met in notebooks, each run as a call of `eval`.
 //!
 //! A case is a list of cells with what each shall give; the file says where it was met and why it matters.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -9,7 +10,10 @@ use toolbox::run::CallOptions;
 
 use super::{Lab, peers};
 
-const CASES: &str = include_str!("../../../testdata/kernel/cases.jsonl");
+const CASES: &str = concat!(
+    include_str!("../../../testdata/kernel/cases.jsonl"),
+    include_str!("../../../testdata/kernel/more.jsonl"),
+);
 
 macro_rules! cases {
     ($($name:ident)*) => {
@@ -20,7 +24,7 @@ macro_rules! cases {
             }
         )*
 
-        // R96, D25: no case of the file is left out.
+        // R96, D25: no case of the files is left out.
         #[test]
         fn every_case_is_a_test() {
             let names = [$(stringify!($name).replace('_', "-")),*];
@@ -99,6 +103,54 @@ cases! {
     js_floating_rejection
     js_await_result
     js_syntax_error
+    py_decorated_def_last
+    py_multi_line_expression
+    py_async_comprehension
+    py_shell_into_name
+    py_magic_in_block
+    py_not_equal_continued
+    py_env_reaches_commands
+    py_timers
+    py_bash_failure
+    py_bash_braces
+    py_capture
+    py_run_script
+    py_help_question
+    py_writefile_append
+    py_unicode_everywhere
+    py_crlf
+    py_chained_error
+    py_own_interrupt
+    py_exit_with_text
+    py_kills_itself
+    py_logging_and_warnings
+    py_children_in_order
+    py_bytes_and_surrogates
+    py_nothing_to_run
+    py_modules_cleared
+    py_standard_input_is_empty
+    py_bridge_odd_values
+    py_get_ipython
+    py_traced
+    py_thread_error
+    py_folder_gone
+    py_standard_descriptors_closed
+    py_missing_module
+    py_match_and_reprs
+    py_reflex_magics
+    py_alarm
+    js_kinds_of_values
+    js_statements_show_nothing
+    js_redeclared_in_any_way
+    js_private_members
+    js_imports
+    js_await_forms
+    js_odd_throws
+    js_exit_caught
+    js_language_overwritten
+    js_prototype_with_tojson
+    js_late_timer
+    js_inspection_that_throws
 }
 
 fn all() -> impl Iterator<Item = Value> {
@@ -153,14 +205,45 @@ fn lab(case: &Value, language: &str) -> Option<Lab> {
     peers::find(program)?;
     for module in case["requires"].as_array().into_iter().flatten() {
         let module = module.as_str().expect("a name");
-        if module.contains(' ') {
-            println!("skipped: {module} missing");
-            return None;
+        if module.contains("wheels") {
+            return lab_with_wheels();
         }
         peers::python_with(module)?;
     }
     let budget = case["inactivity_s"].as_u64().unwrap_or(120);
     Some(Lab::with_budget(Duration::from_secs(budget)))
+}
+
+/// A project of its own with the older of the two wheels that `tests/install-peers` fetched; pip finds the
+/// other in the same folder, and asks no registry.
+fn lab_with_wheels() -> Option<Lab> {
+    let python = peers::find("python3")?;
+    let wheels = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/peers/wheels");
+    if std::fs::read_dir(&wheels).is_ok_and(|mut entries| entries.next().is_some()) {
+        let lab = Lab::with(|options| {
+            options.env.set("PIP_NO_INDEX", "1");
+            options.env.set("PIP_FIND_LINKS", &wheels);
+        });
+        let pip = lab.root().join(".venv/bin/pip");
+        for (program, args) in [
+            (&python, &["-m", "venv", ".venv"][..]),
+            (&pip, &["install", "-q", "numpy==1.26.4"][..]),
+        ] {
+            let output = std::process::Command::new(program)
+                .args(args)
+                .env("PIP_NO_INDEX", "1")
+                .env("PIP_FIND_LINKS", &wheels)
+                .current_dir(lab.root())
+                .output();
+            if !output.is_ok_and(|output| output.status.success()) {
+                println!("skipped: numpy for this Python missing");
+                return None;
+            }
+        }
+        return Some(lab);
+    }
+    println!("skipped: wheels of numpy missing");
+    None
 }
 
 fn check(

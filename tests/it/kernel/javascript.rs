@@ -100,6 +100,10 @@ fn an_error_shows_the_users_frames_and_line() {
         "cell-2.js:1\n    const q = ;\n              ^\nSyntaxError: Unexpected token ';'"
     );
     assert_eq!(lab.javascript("throw 5").data["error"]["value"], "5");
+    // An error that is shown or printed has no frames of the kernel either.
+    let shown = lab.javascript("console.log(new Error('a').stack); new Error('b')");
+    assert_eq!(shown.data["output"], "Error: a\n    at cell-4.js:1:13\n");
+    assert_eq!(shown.data["result"], "Error: b\n    at cell-4.js:1:36");
 }
 
 #[test]

@@ -395,6 +395,53 @@ fn an_installed_package_is_imported_afresh() {
     assert_eq!(data["status"], "error");
 }
 
+// Issue 6: Python 3.13 imports `linecache` before it runs what `-c` says; a file of that name in the workspace
+// must not be taken for it. The cell itself finds the modules of the workspace, and its children no trace.
+#[test]
+fn a_module_of_the_workspace_is_not_imported_at_the_start() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let Some(python) = peers::find("python3") else {
+        return;
+    };
+    let new = std::process::Command::new(&python)
+        .args(["-c", "import sys; sys.exit(sys.version_info < (3, 11))"])
+        .status();
+    if !new.is_ok_and(|status| status.success()) {
+        println!("skipped: python3.11 missing");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let early = folder.path().join("python3");
+    let text = format!(
+        "#!/bin/sh\n{0} -c 'import linecache; linecache.getlines' || exit 1\nexec {0} \"$@\"\n",
+        python.display()
+    );
+    std::fs::write(&early, text).expect("a file");
+    std::fs::set_permissions(&early, std::fs::Permissions::from_mode(0o755)).expect("ours");
+    let code = "import os, sys, own\nown.x, sys.path[0], os.environ.get('PYTHONSAFEPATH')";
+    for (enclosure, set, result) in [
+        (&[][..], None, "(5, '', None)"),
+        (&["env"][..], None, "(5, '', None)"),
+        (&[][..], Some("1"), "ModuleNotFoundError"),
+    ] {
+        let lab = Lab::with(|options| {
+            options.python = Some(early.clone());
+            options.enclosure = enclosure.iter().map(|&word| word.to_owned()).collect();
+            if let Some(set) = set {
+                options.env.set("PYTHONSAFEPATH", set);
+            }
+        });
+        lab.write("linecache.py", "");
+        lab.write("own.py", "x = 5");
+        let data = lab.python(code).data;
+        match set {
+            None => assert_eq!(data["result"], result, "{data:#}"),
+            Some(_) => assert_eq!(data["error"]["name"], result, "{data:#}"),
+        }
+    }
+}
+
 #[test]
 fn what_is_printed_between_cells_is_marked() {
     let Some(lab) = lab() else { return };

@@ -75,7 +75,7 @@ impl Client {
     }
 }
 
-fn ended(pid: Pid) -> bool {
+pub(crate) fn ended(pid: Pid) -> bool {
     ends_within(pid, LONG)
 }
 

@@ -225,6 +225,15 @@ impl Driven {
         child.wait().expect("it has ended")
     }
 
+    /// Ends the input; what comes then is still to be read.
+    pub(crate) fn close_input(&mut self) {
+        drop(self.input.take());
+    }
+
+    pub(crate) fn pid(&self) -> rustix::process::Pid {
+        rustix::process::Pid::from_child(self.child.as_ref().expect("a process of ours"))
+    }
+
     pub(crate) fn signal(&self, signal: rustix::process::Signal) {
         let child = self.child.as_ref().expect("a process of ours");
         let pid = rustix::process::Pid::from_child(child);

@@ -87,6 +87,8 @@ fn bad_registrations_are_refused() {
     };
     assert!(bad("name", json!("no spaces")).contains("no spaces"));
     assert!(bad("name", json!("ast_grep")).contains("registered twice"));
+    // D33: cells call Read by this name.
+    assert!(bad("name", json!("read")).contains("another name of the tool 'Read'"));
     assert!(bad("name", Value::Null).contains("`name`"));
     assert!(bad("tier", json!("root")).contains("no tier"));
     assert!(bad("schema", json!({"type": "string"})).contains("\"object\""));

@@ -173,7 +173,7 @@ fn a_delivery_is_told() {
         place.state().join("journal"),
     );
     let sink = Arc::clone(&told);
-    artifacts.on_delivery = Some(Arc::new(move |report| {
+    artifacts.on_delivery = Some(Arc::new(move |report, _| {
         sink.lock().expect("no panic").push(report.clone());
     }));
     let registry = connect(&Resources {

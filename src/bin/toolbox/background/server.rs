@@ -14,8 +14,11 @@ use std::time::{Duration, Instant, SystemTime};
 use clap::Args;
 use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
 use serde_json::{Value, json};
+use toolbox::ask::printable;
+use toolbox::child::Processes;
 use toolbox::limits;
 use toolbox::run::{CallOptions, CallState};
+use toolbox::text::clip;
 
 use crate::args::Global;
 use crate::background::build::Build;
@@ -48,6 +51,8 @@ struct Server {
     build: Build,
     since: SystemTime,
     idle: Duration,
+    /// The processes that its tools started.
+    processes: Processes,
     /// What configuration it has.
     config: String,
     ends: Sender<End>,
@@ -108,6 +113,7 @@ fn start(
     };
     let config = host.config().digest();
     let idle = idle.or(host.config().sections.session.idle);
+    let processes = host.processes.clone();
     let server = Arc::new(Server {
         workspace: host.workspace.root().display().to_string(),
         session: session::start(console, host, &options)
@@ -115,6 +121,7 @@ fn start(
         build: Build::own(),
         since: SystemTime::now(),
         idle: idle.unwrap_or(limits::BACKGROUND_IDLE),
+        processes,
         config,
         ends,
         clients: Mutex::new(Clients {
@@ -322,12 +329,30 @@ impl Control for Server {
             "idle_s": self.idle.as_secs(),
             "clients": self.lock().streams.len(),
             "calls": calls.iter().map(call).collect::<Vec<_>>(),
+            "processes": self.processes.pids().into_iter().map(process).collect::<Vec<_>>(),
         })
     }
 
     fn stop(&self) {
         let _ = self.ends.try_send(End::Input);
     }
+}
+
+/// Says what a process is that holds the state of a tool: an interpreter, an adapter, a server, a worker.
+fn process(pid: u32) -> Value {
+    // One that has just ended has no command line any more.
+    let command = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let words: Vec<String> = command
+        .split(|byte| *byte == 0)
+        .filter(|word| !word.is_empty())
+        .map(|word| match word.contains(&b'\n') {
+            // A program that is given as an argument says nothing to whoever looks for theirs.
+            true => "…".to_owned(),
+            false => printable(&String::from_utf8_lossy(word)),
+        })
+        .collect();
+    let command = words.join(" ");
+    json!({ "pid": pid, "command": clip(&command, limits::LINE_CHARS) })
 }
 
 /// Whether a peer is of the same user. The folder keeps others away already; this holds where its mode

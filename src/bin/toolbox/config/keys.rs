@@ -170,14 +170,14 @@ pub(crate) const KEYS: &[Key] = &[
         "lsp.idle_s",
         Kind::Seconds,
         Reach::Anybody,
-        None,
+        Some("900"),
         "How long a language server lives without being asked anything.",
     ),
     key(
         "lsp.max_servers",
         Kind::Count,
         Reach::Anybody,
-        None,
+        Some("8"),
         "How many language servers run at once; the least recently used ends first.",
     ),
     key(
@@ -282,8 +282,8 @@ pub(crate) const KEYS: &[Key] = &[
         "eval.budget_s",
         Kind::Seconds,
         Reach::Anybody,
-        None,
-        "How long a cell may do nothing before it is interrupted; 5 minutes when not set.",
+        Some("300"),
+        "How long a cell may do nothing before it is interrupted.",
     ),
     key(
         "eval.python",
@@ -387,8 +387,8 @@ pub(crate) const KEYS: &[Key] = &[
         "session.idle_s",
         Kind::Seconds,
         Reach::Anybody,
-        None,
-        "How long the background session lives without a call; 30 minutes when not set.",
+        Some("1800"),
+        "How long the background session lives without a client.",
     ),
     key(
         "artifacts.dir",
@@ -448,6 +448,25 @@ pub(crate) fn reference() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use toolbox::limits;
+
+    // What `toolbox config` calls a default is what holds.
+    #[test]
+    fn the_defaults_are_the_limits() {
+        let default = |path: &str| {
+            let key = KEYS.iter().find(|key| key.path == path);
+            key.and_then(|key| key.default).expect("a default")
+        };
+        for (path, limit) in [
+            ("lsp.idle_s", limits::LSP_IDLE),
+            ("eval.budget_s", limits::CELL_BUDGET),
+            ("session.idle_s", limits::BACKGROUND_IDLE),
+        ] {
+            assert_eq!(default(path), limit.as_secs().to_string(), "{path}");
+        }
+        let servers = limits::LSP_SERVERS.to_string();
+        assert_eq!(default("lsp.max_servers"), servers);
+    }
 
     #[test]
     fn no_key_is_a_table_of_another() {

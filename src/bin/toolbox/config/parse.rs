@@ -258,9 +258,10 @@ fn read_rule(table: &DeTable<'_>, at: Range<usize>) -> Checked<(Value, (Rule, De
                 .map(|row| row.tool)
                 .collect();
             return Err(fail(format!(
-                "is about a {kind} of {tool}, where none is known: {} have one, and `argument` names it \
+                "is about a {kind} of {tool}, where none is known: {} {} one, and `argument` names it \
                  for others",
-                known.join(", ")
+                known.join(", "),
+                if known.len() == 1 { "has" } else { "have" },
             )));
         }
     };

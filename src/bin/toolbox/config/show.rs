@@ -16,6 +16,9 @@ use crate::args::Global;
 use crate::host::Host;
 use crate::output::{Console, Step};
 
+/// The path of what is said about single tools.
+const TOOLS: [&str; 2] = ["approval", "tools"];
+
 /// What `config` takes.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ShowConfig {}
@@ -24,10 +27,26 @@ pub(crate) struct ShowConfig {}
 pub(crate) fn config(console: &Console, global: &Global, _args: ShowConfig) -> Step {
     let host = Host::open(console, global)?;
     let config = host.config();
-    match console.json {
-        true => console.print_json(&as_json(config)),
-        false => console.print(&as_text(config)),
+    if console.json {
+        return console.print_json(&as_json(config));
     }
+    let mut text = as_text(config);
+    let registry = host.registry();
+    let known: Vec<String> = registry
+        .specs()
+        .into_iter()
+        .map(|spec| spec.name.clone())
+        .chain(registry.unavailable().into_iter().map(|row| row.name))
+        .collect();
+    for setting in strangers(config, &known) {
+        let _ = writeln!(
+            text,
+            "# {}: no tool of this build is called `{}`: it holds for a tool of a host alone",
+            plain(&setting.origin.to_string()),
+            plain(setting.path.last().map_or("", String::as_str)),
+        );
+    }
+    console.print(&text)
 }
 
 fn as_text(config: &Config) -> String {
@@ -59,10 +78,35 @@ fn as_text(config: &Config) -> String {
         }
         text.push_str("]\n");
     }
+    let unset: Vec<&str> = KEYS
+        .iter()
+        .map(|key| key.path)
+        .filter(|path| !path.contains('*') && *path != RULES)
+        .filter(|path| !config.values.keys().any(|set| set.join(".") == **path))
+        .collect();
+    if !unset.is_empty() {
+        let _ = writeln!(text, "# not set: {}", unset.join(", "));
+    }
     for ignored in config.ignored() {
         let _ = writeln!(text, "# {}", plain(&ignored));
     }
     text
+}
+
+/// What is said about tools by names that none has: a slip there would approve or forbid nothing, silently.
+fn strangers<'a>(config: &'a Config, known: &[String]) -> Vec<&'a Setting> {
+    let about_a_tool = |setting: &&Setting| setting.path.starts_with(&TOOLS.map(str::to_owned));
+    config
+        .values
+        .values()
+        .filter(about_a_tool)
+        .filter(|setting| {
+            setting
+                .path
+                .last()
+                .is_some_and(|name| !known.contains(name))
+        })
+        .collect()
 }
 
 fn as_json(config: &Config) -> Value {

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
+use toolbox::artifacts::ArtifactsReport;
 use toolbox::ask::{Card, QuestionPort, Reply};
 use toolbox::cancel::Cancel;
 use toolbox::tool::Chain;
@@ -65,6 +66,17 @@ impl Callers {
             event["outer"] = Value::from(outer.to_vec());
         }
         caller.out.tell(&event);
+    }
+
+    /// Tells the client that its call, or one within it, delivered files (R150).
+    pub(crate) fn delivered(&self, report: &ArtifactsReport, cancel: &Cancel) {
+        let Some(caller) = self.find(cancel) else {
+            return;
+        };
+        caller.out.tell(&json!({
+            "event": "artifacts", "id": caller.id.value(),
+            "artifacts": report.artifacts, "folder": report.folder,
+        }));
     }
 
     fn find(&self, cancel: &Cancel) -> Option<Caller> {

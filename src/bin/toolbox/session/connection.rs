@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
-use std::time::Duration;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -19,6 +19,7 @@ use toolbox::tool::{ErrorKind, Output, ToolError};
 
 use crate::session::callers::{Caller, Callers};
 use crate::session::host_tools::HostCalls;
+use crate::session::lanes::Lanes;
 use crate::session::lines::{Line, next_line};
 use crate::session::outbox::Outbox;
 use crate::session::pool::Pool;
@@ -31,6 +32,8 @@ pub(crate) struct Session {
     /// Gone once the session has ended.
     run: RwLock<Option<Run>>,
     pool: Pool,
+    /// The calls of tools that are not parallel-safe.
+    lanes: Lanes,
     callers: Callers,
     /// Decides about calls; a call may bring a tier of its own.
     policy: Policy,
@@ -63,6 +66,8 @@ struct Shared {
     questions: Questions,
     host_calls: HostCalls,
     calls: Mutex<Calls>,
+    /// A call has ended.
+    ended: Condvar,
 }
 
 #[derive(Default)]
@@ -86,10 +91,12 @@ impl Session {
             .approver(policy.clone())
             .on_start(move |chain, cancel| told.began(chain, cancel))
             .build();
+        let pool = Pool::new(limits::SESSION_THREADS, limits::SESSION_QUEUE);
         Arc::new(Self {
             handle: run.handle(),
             run: RwLock::new(Some(run)),
-            pool: Pool::new(limits::SESSION_THREADS, limits::SESSION_QUEUE),
+            lanes: Lanes::new(pool.clone(), limits::SESSION_QUEUE),
+            pool,
             callers,
             policy,
         })
@@ -134,6 +141,7 @@ impl Connection {
             out,
             questions,
             calls: Mutex::default(),
+            ended: Condvar::new(),
         }))
     }
 
@@ -160,6 +168,26 @@ impl Connection {
             Err(BadLine { about, error }) => (about, error),
         };
         self.0.out.tell(&complaint(about, &error));
+    }
+
+    /// Lets the calls under way end by themselves, at most for `wait`. Nobody answers any more: what waits
+    /// for the client ends at once.
+    pub(crate) fn drain(&self, wait: Duration) {
+        self.0.questions.close();
+        self.0.host_calls.close();
+        let deadline = Instant::now() + wait;
+        let mut calls = self.lock();
+        while !calls.under_way.is_empty() {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            (calls, _) = self
+                .0
+                .ended
+                .wait_timeout(calls, left)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
     }
 
     /// Cancels every call and ends every question; what comes later is not followed.
@@ -278,9 +306,18 @@ impl Connection {
         }
         calls.under_way.insert(call.id.clone(), under_way.clone());
         drop(calls);
+        let session = &self.0.session;
+        let lane = session
+            .handle
+            .lane(&call.tool)
+            .or_else(|| shared_folder(&call));
         let (connection, id) = (self.clone(), call.id.clone());
         let job = move || connection.run(call, &under_way);
-        self.0.session.pool.submit(job).map_err(|_| {
+        let submitted = match lane {
+            Some(lane) => session.lanes.submit(lane, job),
+            None => session.pool.submit(job),
+        };
+        submitted.map_err(|_| {
             self.lock().under_way.remove(&id);
             ToolError::new(
                 ErrorKind::Unavailable,
@@ -317,6 +354,7 @@ impl Connection {
         // The id is free again before the answer says so.
         self.lock().under_way.remove(&call.id);
         self.0.out.answer(&answer(&call.id, result));
+        self.0.ended.notify_all();
     }
 
     fn cancel(&self, id: &CallId) -> Result<(), ToolError> {
@@ -335,12 +373,20 @@ impl Connection {
         if !call.taken.swap(true, Ordering::AcqRel) {
             self.lock().under_way.remove(id);
             self.0.out.tell(&answer(id, Err(ToolError::cancelled())));
+            self.0.ended.notify_all();
         }
     }
 
     fn lock(&self) -> MutexGuard<'_, Calls> {
         self.0.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The lane of commands of the shell in the foreground: they are no danger to one another, but share a
+/// working folder, so `cd` and what follows it keep their order. What is asked about others passes them.
+fn shared_folder(call: &CallRequest) -> Option<String> {
+    let in_foreground = call.args["command"].is_string() && call.args["run_in_background"] != true;
+    (matches!(&*call.tool, "Bash" | "bash") && in_foreground).then(|| "Bash".to_owned())
 }
 
 fn answer(id: &CallId, result: Result<Output, ToolError>) -> Value {

@@ -61,7 +61,7 @@ impl HostCalls {
             .insert_dynamic(spec, move |call, args| calls.run(&tool, call, args))
             .map_err(|err| {
                 let hint = match &err {
-                    RegistryError::Duplicate(_) => "choose another name",
+                    RegistryError::Duplicate(_) | RegistryError::Alias(..) => "choose another name",
                     RegistryError::BadName(_)
                     | RegistryError::OpenArguments(_)
                     | RegistryError::BadSchema(_) => "nothing was registered",

@@ -207,6 +207,8 @@ impl Session {
                 .map_err(|error| self.explain(error))?;
         }
         let notes = self.set_exceptions(exceptions, cancel)?;
+        // lldb stops a program that it attaches to, and lets it go on when the configuration is done.
+        let early = matches!(self.monitor.look().state, State::Stopped(_));
         self.monitor.change(|machine| machine.configured = true);
         let configured = if self.can("supportsConfigurationDoneRequest") {
             let done = self.client.begin("configurationDone", json!({}));
@@ -216,7 +218,10 @@ impl Session {
         };
         // The reason of a failed launch stands in its own reply, not in that to configurationDone.
         let ready = self.monitor.wait(deadline, cancel, |machine| {
-            let moved = !matches!(machine.state, State::Starting);
+            let done = configured
+                .as_ref()
+                .is_none_or(|configured| !configured.reply().is_empty());
+            let moved = !matches!(machine.state, State::Starting) && (!early || done);
             let over = machine.eof || machine.terminated || machine.exited;
             let refused = configured
                 .as_ref()

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 SCENARIO = sys.argv[1]
 OUT = sys.stdout.buffer
@@ -80,9 +81,18 @@ def on_launch(request):
         return
     launch = request
     event("initialized")
+    if SCENARIO == "goes_on":
+        stop("exception")
 
 
 def on_configured(request):
+    if SCENARIO == "goes_on":
+        event("continued", threadId=1, allThreadsContinued=True)
+        reply(request)
+        reply(launch)
+        time.sleep(0.5)
+        stop("breakpoint")
+        return
     if SCENARIO == "stop_first":
         stop("breakpoint")
         reply(request)

@@ -1,5 +1,7 @@
 //! `toolbox eval` at a terminal: one interpreter for several commands, pictures as files, exit codes.
 
+use std::os::unix::fs::PermissionsExt;
+
 use super::*;
 use crate::support::peers;
 
@@ -153,6 +155,12 @@ fn old_figures_and_outputs_are_removed() {
     let data: serde_json::Value =
         serde_json::from_slice(&assert.get_output().stdout).expect("JSON");
     let output = std::path::PathBuf::from(data["output_file"].as_str().expect("a file"));
+    // What cells print is for their user's eyes.
+    for path in [&figure, &output] {
+        let folder = path.parent().expect("a folder");
+        let mode = folder.metadata().expect("it is there").permissions();
+        assert_eq!(mode.mode() & 0o077, 0, "{}", folder.display());
+    }
     let old = std::time::SystemTime::now() - 2 * toolbox::limits::OUTPUT_LIFETIME;
     let aged = |path: &std::path::Path, name: &str| {
         let path = path.with_file_name(name);

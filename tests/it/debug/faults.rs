@@ -94,6 +94,23 @@ fn an_adapter_that_never_takes_breakpoints_times_out() {
     bench.nothing_is_left();
 }
 
+// lldb stops what it attaches to, takes the breakpoints, and lets it go on: that stop is none to tell of.
+#[test]
+fn a_stop_that_ends_with_the_configuration_is_none() {
+    let Some(bench) = Bench::fake("goes_on") else {
+        return;
+    };
+    bench.breakpoints("a.fake", json!([3]));
+    let stop = bench.launch("a.fake");
+    assert_eq!(
+        (&stop["state"], &stop["reason"]),
+        (&json!("stopped"), &json!("breakpoint")),
+        "{stop:#}"
+    );
+    bench.op("terminate");
+    bench.nothing_is_left();
+}
+
 // An adapter that says nothing at all is given up long before one that builds the program.
 #[test]
 fn an_adapter_that_never_says_hello_times_out() {

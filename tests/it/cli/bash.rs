@@ -28,6 +28,8 @@ fn bash_ends_as_its_command_does() {
     run(&["bash", "--background-id", "bash_9"])
         .code(3)
         .stderr(contains("no background command 'bash_9'"));
+    // The question started a background session, which would outlive the test.
+    run(&["session", "stop"]).code(0);
     run(&["bash"]).code(2);
     let assert = run(&["bash", "echo x; exit 2", "--json"]).code(2);
     let data: Value = serde_json::from_slice(&assert.get_output().stdout).expect("JSON");

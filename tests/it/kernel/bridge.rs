@@ -95,14 +95,14 @@ fn a_denied_tool_is_denied_from_the_cell() {
         let options = CallOptions::new().approved_by_caller();
         lab.run.dispatch("eval", args, options).expect("a report")
     };
-    let output = approved(json!({"code": "tool('write', {})", "description": "d"}));
+    let output = approved(json!({"code": "tool('note', {})", "description": "d"}));
     let value = output.data["error"]["value"].as_str().expect("an error");
-    assert!(value.contains("write was not approved"), "{value}");
+    assert!(value.contains("note was not approved"), "{value}");
     let output = approved(
-        json!({"code": "await tool('write')", "description": "d", "language": "javascript"}),
+        json!({"code": "await tool('note')", "description": "d", "language": "javascript"}),
     );
     let value = output.data["error"]["value"].as_str().expect("an error");
-    assert!(value.contains("write was not approved"), "{value}");
+    assert!(value.contains("note was not approved"), "{value}");
     let output = approved(json!({"code": "tool('echo', {})", "description": "d"}));
     assert_eq!(output.data["status"], "ok");
 }
@@ -317,7 +317,7 @@ fn lab(tier: Tier) -> Lab {
             registry.insert_dynamic(spec("text", Tier::Read), text),
             registry.insert_dynamic(spec("meet", Tier::Read), meet),
             registry.insert_dynamic(spec("most", Tier::Read), most),
-            registry.insert_dynamic(spec("write", Tier::Write), |_: &Call<'_>, _| {
+            registry.insert_dynamic(spec("note", Tier::Write), |_: &Call<'_>, _| {
                 Ok(Output::text("written"))
             }),
         ] {

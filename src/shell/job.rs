@@ -176,11 +176,15 @@ impl Job {
 
     /// Ends what is left, at once, and reads what is left of the output.
     pub(super) fn finish(&mut self) {
-        self.shell_end();
+        let without_code = self.shell_end().code.is_none() && self.shared.lock().shell_ended;
         let Some(child) = self.child.take() else {
             return;
         };
-        let keeper = child.exit();
+        // Its pipe closes a moment before the end of the keeper is known.
+        let keeper = match without_code {
+            true => child.wait_timeout(LAST_WORDS),
+            false => child.exit(),
+        };
         drop(child);
         let deadline = Instant::now() + LAST_WORDS;
         let mut state = self.shared.lock();

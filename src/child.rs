@@ -28,6 +28,7 @@ use rustix::process::Signal;
 
 pub use crate::child::capture::{Capture, Captured};
 pub use crate::child::exit::{Exit, Waited};
+pub(crate) use crate::child::program::is_program;
 pub use crate::child::program::{Env, Isolation, Program, Stderr, Stream};
 pub use crate::child::signals::SignalGuard;
 pub use crate::child::watcher::Watch;

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -185,4 +186,10 @@ impl fmt::Display for Program {
             .iter()
             .try_for_each(|arg| write!(f, " {}", arg.display()))
     }
+}
+
+/// Tells whether a path leads to a file that somebody may execute.
+pub(crate) fn is_program(path: &Path) -> bool {
+    path.metadata()
+        .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::cancel::Cancel;
-use crate::child::{Capture, Env, Processes, Program};
+use crate::child::{Capture, Env, Processes, Program, is_program};
 use crate::dap::adapters::{AdapterRow, Dialect};
 use crate::dap::error::DapError;
 
@@ -141,7 +141,7 @@ impl Surroundings<'_> {
             .into_iter()
             .flat_map(|folder| [".venv", "venv"].map(|venv| folder.join(venv).join("bin")))
             .flat_map(|bin| ["python3", "python"].map(|name| bin.join(name)))
-            .find(|python| is_executable(python));
+            .find(|python| is_program(python));
         // Who configured a path means that one.
         let named = row.programs.first().is_some_and(|name| name.contains('/'));
         let python = match own {
@@ -284,10 +284,4 @@ fn folders(folder: &Path) -> Vec<PathBuf> {
         .collect();
     folders.sort();
     folders
-}
-
-fn is_executable(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    fs::metadata(path)
-        .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::child::Env;
+use crate::child::{Env, is_program};
 use crate::kernel::{KernelError, KernelOptions, Language};
 
 /// How to start an interpreter, up to its own arguments.
@@ -82,10 +82,4 @@ fn on_path(env: &Env, names: &[&str]) -> Option<PathBuf> {
     names
         .iter()
         .find_map(|name| which::which_in(name, Some(path), "/").ok())
-}
-
-fn is_program(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    path.metadata()
-        .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -11,7 +10,7 @@ use serde_json::Value;
 use super::Settings;
 use super::table::{Checker, How, Reach, Row, TABLE};
 use crate::cancel::Cancel;
-use crate::child::Env;
+use crate::child::{Env, is_program};
 use crate::walk::{WalkError, WalkOptions, walk};
 use crate::workspace::Workspace;
 
@@ -173,11 +172,6 @@ fn folders(path: &OsStr) -> impl Iterator<Item = PathBuf> {
     folders
         .map(|folder| PathBuf::from(OsStr::from_bytes(folder)))
         .filter(|folder| folder.is_absolute())
-}
-
-fn is_program(path: &Path) -> bool {
-    path.metadata()
-        .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
 /// The interpreter of the virtual environment at or above a root.

@@ -3,12 +3,12 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::{Program, upwards};
-use crate::child::Env;
+use crate::child::{Env, is_program};
 use crate::lsp::servers::{Local, ServerRow};
 
 /// Finds the program of `row` for a project in `root`, whose own binaries lie in it or above it up to `top`.
@@ -67,9 +67,4 @@ pub(super) fn find(
 pub(crate) fn identity(path: &Path) -> Option<(u64, u64, SystemTime)> {
     let metadata = fs::metadata(path).ok()?;
     Some((metadata.ino(), metadata.len(), metadata.modified().ok()?))
-}
-
-fn is_program(path: &Path) -> bool {
-    fs::metadata(path)
-        .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }

@@ -91,7 +91,7 @@ fn an_attached_program_goes_on() {
     let Some(bench) = bench() else { return };
     bench.write(
         "main.go",
-        "package main\n\nimport (\n\t\"os\"\n\t\"time\"\n)\n\nfunc main() {\n\tn := 0\n\tfor {\n\t\tn++\n\t\ttime.Sleep(20 * time.Millisecond)\n\t\tif _, err := os.Stat(\"stop\"); err == nil {\n\t\t\tbreak\n\t\t}\n\t}\n\tos.WriteFile(\"done\", nil, 0o644)\n}\n",
+        "package main\n\nimport (\n\t\"os\"\n\t\"time\"\n)\n\nfunc main() {\n\tn := 0\n\tfor {\n\t\tn++\n\t\tif n == 2 {\n\t\t\tos.WriteFile(\"started\", nil, 0o644)\n\t\t}\n\t\ttime.Sleep(20 * time.Millisecond)\n\t\tif _, err := os.Stat(\"stop\"); err == nil {\n\t\t\tbreak\n\t\t}\n\t}\n\tos.WriteFile(\"done\", nil, 0o644)\n}\n",
     );
     let port = free_port();
     let mut dlv = Command::new(peers::find("dlv").expect("found above"))
@@ -110,13 +110,14 @@ fn an_attached_program_goes_on() {
         .stderr(Stdio::null())
         .spawn()
         .expect("it starts");
-    // It builds the program before it listens.
-    let attach =
-        json!({"operation": "attach", "adapter": "delve", "port": port, "timeout_seconds": 1});
+    // It listens before its own `--continue` has reached the program: two who start it at once lock delve up.
+    let started = bench.work().join("started");
     let deadline = Instant::now() + Duration::from_secs(120);
-    while let Err(error) = bench.call(attach.clone()) {
-        assert!(Instant::now() < deadline, "{error}");
+    while !started.exists() {
+        assert!(Instant::now() < deadline, "delve did not start the program");
+        std::thread::yield_now();
     }
+    bench.does(json!({"operation": "attach", "adapter": "delve", "port": port}));
     bench.op("pause");
     bench.breakpoints("main.go", json!([11]));
     let stop = bench.op("continue");

@@ -1,8 +1,9 @@
-//! The cache of flat trees in one run: a second search over an unchanged file parses nothing.
+//! The cache of flat trees in one run: a second search over an unchanged file reads and parses nothing.
 //!
-//! An entry is keyed by path and holds for one size and modification time. It may cover only the ranges
-//! of a file that earlier searches had to parse; a search that needs others parses both together, so a
-//! file is whole after a few different searches at most. Bounded by memory, least recently used first.
+//! An entry is keyed by path and holds for one size, modification time and inode. It keeps the source beside the
+//! tree, so that the two are always of one state of the file. It may cover only the ranges of a file that
+//! earlier searches had to parse; a search that needs others parses both together, so a file is whole
+//! after a few different searches at most. Bounded by memory, least recently used first.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -11,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::limits;
 use crate::syntax::source::Stamp;
+use crate::syntax::split::Units;
 use crate::syntax::tree::Flat;
 
 /// Parsed files of one run, shared by its searches.
@@ -39,10 +41,20 @@ struct Inner {
 #[derive(Debug)]
 struct Entry {
     stamp: Stamp,
-    flat: Arc<Flat>,
-    covered: Covered,
+    parsed: Arc<Held>,
     used: u64,
     bytes: usize,
+}
+
+/// One state of a file, and the tree of a part of it.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub source: Arc<[u8]>,
+    pub flat: Arc<Flat>,
+    /// What the tree covers.
+    pub covered: Covered,
+    /// What the source was cut into, where that is known.
+    pub units: Option<Arc<Units>>,
 }
 
 impl Default for Cache {
@@ -52,7 +64,7 @@ impl Default for Cache {
 }
 
 impl Cache {
-    /// A cache that holds at most this many bytes of trees.
+    /// A cache that holds at most this many bytes of sources and trees.
     pub fn with_limit(max_bytes: usize) -> Cache {
         Cache {
             inner: Mutex::default(),
@@ -60,43 +72,27 @@ impl Cache {
         }
     }
 
-    /// Bytes of trees that it holds now.
+    /// Bytes of sources and trees that it holds now.
     pub fn bytes(&self) -> usize {
         self.lock().bytes
     }
 
-    /// The tree of a file in the given state and what it covers, if that is all that is needed.
+    /// What is known of a file in the given state.
     pub(crate) fn find(
         &self,
         path: &Path,
         language: &'static str,
         stamp: Stamp,
-        needed: &Covered,
-    ) -> Option<(Arc<Flat>, Covered)> {
+    ) -> Option<Arc<Held>> {
         let mut inner = self.lock();
         let key = (path.to_owned(), language);
         let entry = inner.entries.get(&key)?;
-        if entry.stamp != stamp || !entry.covered.covers(needed) {
+        if entry.stamp != stamp {
             return None;
         }
-        let found = (Arc::clone(&entry.flat), entry.covered.clone());
-        inner.touch(&key);
+        let found = Arc::clone(&entry.parsed);
+        inner.touch(key);
         Some(found)
-    }
-
-    /// What a parse should cover so that the new tree can take the place of the old one.
-    pub(crate) fn widened(
-        &self,
-        path: &Path,
-        language: &'static str,
-        stamp: Stamp,
-        needed: &Covered,
-    ) -> Covered {
-        let inner = self.lock();
-        match inner.entries.get(&(path.to_owned(), language)) {
-            Some(entry) if entry.stamp == stamp => needed.union(&entry.covered),
-            _ => needed.clone(),
-        }
     }
 
     /// Keeps a tree; others go if there is no room for it.
@@ -105,10 +101,14 @@ impl Cache {
         path: &Path,
         language: &'static str,
         stamp: Stamp,
-        covered: Covered,
-        flat: &Arc<Flat>,
+        parsed: Arc<Held>,
     ) {
-        let bytes = flat.memory() + path.as_os_str().len() * 2 + size_of::<Entry>();
+        let bytes = parsed.flat.memory()
+            + parsed.source.len()
+            + parsed.units.as_ref().map_or(0, |units| units.memory())
+            + path.as_os_str().len() * 2
+            + size_of::<Entry>()
+            + size_of::<Held>();
         let mut inner = self.lock();
         let key = (path.to_owned(), language);
         inner.remove(&key);
@@ -127,13 +127,12 @@ impl Cache {
             key.clone(),
             Entry {
                 stamp,
-                flat: Arc::clone(flat),
-                covered,
+                parsed,
                 used: 0,
                 bytes,
             },
         );
-        inner.touch(&key);
+        inner.touch(key);
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -142,12 +141,12 @@ impl Cache {
 }
 
 impl Inner {
-    fn touch(&mut self, key: &(PathBuf, &'static str)) {
+    fn touch(&mut self, key: (PathBuf, &'static str)) {
         self.clock += 1;
-        if let Some(entry) = self.entries.get_mut(key) {
+        if let Some(entry) = self.entries.get_mut(&key) {
             self.by_use.remove(&entry.used);
             entry.used = self.clock;
-            self.by_use.insert(self.clock, key.clone());
+            self.by_use.insert(self.clock, key);
         }
     }
 
@@ -161,7 +160,7 @@ impl Inner {
 
 impl Covered {
     /// Whether everything in `needed` is covered.
-    fn covers(&self, needed: &Covered) -> bool {
+    pub fn covers(&self, needed: &Covered) -> bool {
         match (self, needed) {
             (Covered::Whole, _) => true,
             (Covered::Ranges(_), Covered::Whole) => false,
@@ -180,7 +179,8 @@ impl Covered {
         }
     }
 
-    fn union(&self, other: &Covered) -> Covered {
+    /// What a parse should cover so that its tree can take the place of another that covers `other`.
+    pub fn union(&self, other: &Covered) -> Covered {
         let (Covered::Ranges(a), Covered::Ranges(b)) = (self, other) else {
             return Covered::Whole;
         };
@@ -205,53 +205,59 @@ mod tests {
         Stamp {
             bytes,
             modified: None,
+            inode: 1,
         }
     }
 
+    fn held(covered: Covered) -> Arc<Held> {
+        Arc::new(Held {
+            source: Arc::from(&b"f(x)"[..]),
+            flat: Arc::default(),
+            covered,
+            units: None,
+        })
+    }
+
     #[test]
-    fn an_entry_holds_for_one_state_of_the_file_and_what_it_covers() {
+    fn an_entry_holds_for_one_state_of_the_file_and_one_language() {
         let cache = Cache::default();
-        let flat = Arc::new(Flat::default());
         let path = Path::new("a.rs");
+        cache.keep(path, "rust", stamp(9), held(Covered::Whole));
+        let found = cache.find(path, "rust", stamp(9)).expect("it was kept");
+        assert_eq!(&found.source[..], b"f(x)");
+        assert!(cache.find(path, "rust", stamp(8)).is_none());
+        assert!(cache.find(path, "c", stamp(9)).is_none());
+    }
+
+    #[test]
+    fn a_tree_serves_what_it_covers() {
         let some = |r: Range<usize>| Covered::Ranges(vec![r]);
-        cache.keep(path, "rust", stamp(9), some(2..6), &flat);
-        assert!(cache.find(path, "rust", stamp(9), &some(2..6)).is_some());
-        assert!(cache.find(path, "rust", stamp(9), &some(3..5)).is_some());
-        assert!(cache.find(path, "rust", stamp(9), &some(3..7)).is_none());
-        assert!(
-            cache
-                .find(path, "rust", stamp(9), &Covered::Whole)
-                .is_none()
-        );
-        assert!(cache.find(path, "rust", stamp(8), &some(2..6)).is_none());
-        assert!(cache.find(path, "c", stamp(9), &some(2..6)).is_none());
-        assert_eq!(
-            cache.widened(path, "rust", stamp(9), &some(5..8)),
-            some(2..8)
-        );
-        assert_eq!(
-            cache.widened(path, "rust", stamp(1), &some(5..8)),
-            some(5..8)
-        );
+        assert!(some(2..6).covers(&some(2..6)));
+        assert!(some(2..6).covers(&some(3..5)));
+        assert!(!some(2..6).covers(&some(3..7)));
+        assert!(!some(2..6).covers(&Covered::Whole));
+        assert!(Covered::Whole.covers(&some(2..6)));
+        assert_eq!(some(5..8).union(&some(2..6)), some(2..8));
+        assert_eq!(some(5..8).union(&Covered::Whole), Covered::Whole);
     }
 
     #[test]
     fn the_least_recently_used_goes_first_and_the_bound_holds() {
-        let flat = Arc::new(Flat::default());
+        let whole = || held(Covered::Whole);
         let (a, b, c) = (Path::new("a"), Path::new("b"), Path::new("c"));
         let probe = Cache::default();
-        probe.keep(a, "rust", stamp(1), Covered::Whole, &flat);
+        probe.keep(a, "rust", stamp(1), whole());
         let one = probe.bytes();
         let cache = Cache::with_limit(2 * one);
-        cache.keep(a, "rust", stamp(1), Covered::Whole, &flat);
-        cache.keep(b, "rust", stamp(1), Covered::Whole, &flat);
-        assert!(cache.find(a, "rust", stamp(1), &Covered::Whole).is_some());
-        cache.keep(c, "rust", stamp(1), Covered::Whole, &flat);
+        cache.keep(a, "rust", stamp(1), whole());
+        cache.keep(b, "rust", stamp(1), whole());
+        assert!(cache.find(a, "rust", stamp(1)).is_some());
+        cache.keep(c, "rust", stamp(1), whole());
         assert_eq!(cache.bytes(), 2 * one);
-        assert!(cache.find(a, "rust", stamp(1), &Covered::Whole).is_some());
-        assert!(cache.find(b, "rust", stamp(1), &Covered::Whole).is_none());
+        assert!(cache.find(a, "rust", stamp(1)).is_some());
+        assert!(cache.find(b, "rust", stamp(1)).is_none());
         let tiny = Cache::with_limit(one - 1);
-        tiny.keep(a, "rust", stamp(1), Covered::Whole, &flat);
+        tiny.keep(a, "rust", stamp(1), whole());
         assert_eq!(tiny.bytes(), 0);
     }
 }

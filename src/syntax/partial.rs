@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::limits;
-use crate::syntax::cache::Covered;
+use crate::syntax::cache::{Covered, Held};
 use crate::syntax::embed;
 use crate::syntax::grammar::{Grammar, flag};
 use crate::syntax::languages;
@@ -21,7 +21,9 @@ use crate::syntax::pattern::Pattern;
 use crate::syntax::place::Places;
 use crate::syntax::search::Searcher;
 use crate::syntax::source::{self, Stamp, Unsearchable};
-use crate::syntax::split::{Content, Plan, Shape, content, plan, plan_around};
+use crate::syntax::split::{
+    Content, Plan, Shape, Units, content, plan_around, plan_of_units, split,
+};
 use crate::syntax::tree::Flat;
 
 /// A file ready to report matches of.
@@ -42,6 +44,20 @@ struct Source<'a> {
     file: &'a Path,
     stamp: Stamp,
     bytes: &'a [u8],
+    /// What an earlier search left of this state.
+    held: Option<&'a Held>,
+    units: OnceCell<Option<Arc<Units>>>,
+}
+
+impl Source<'_> {
+    /// What the source is cut into, found once.
+    fn units(&self, language: &str) -> Option<Arc<Units>> {
+        let units = self.units.get_or_init(|| {
+            let known = self.held.and_then(|held| held.units.clone());
+            known.or_else(|| split(language, self.bytes).map(Arc::new))
+        });
+        units.clone()
+    }
 }
 
 impl Searcher<'_> {
@@ -55,33 +71,54 @@ impl Searcher<'_> {
         limit: usize,
         each: &mut dyn FnMut(&Parsed<'_>, &Match),
     ) -> Result<bool, Unsearchable> {
-        let stamp = source::read_into(file, buffer)?;
-        source::check_text(buffer)?;
+        let held = self.held(grammar, file);
+        let source = match &held {
+            Some((held, stamp)) => Source {
+                file,
+                stamp: *stamp,
+                bytes: &held.source,
+                held: Some(held),
+                units: OnceCell::new(),
+            },
+            None => {
+                let stamp = source::read_into(file, buffer)?;
+                source::check_text(buffer)?;
+                Source {
+                    file,
+                    stamp,
+                    bytes: buffer,
+                    held: None,
+                    units: OnceCell::new(),
+                }
+            }
+        };
+        let bytes = source.bytes;
         // Most files of most searches end here, so only one token is searched for at first.
-        if !self.full_parse && !pattern.loose_needles.rarest_occurs(buffer) {
+        if !self.full_parse && !pattern.loose_needles.rarest_occurs(bytes) {
             return Ok(false);
         }
-        let source = Source {
-            file,
-            stamp,
-            bytes: buffer,
-        };
         let Some((mut matches, covered)) = self.matches(grammar, pattern, &source, limit)? else {
-            return Ok(pattern.loose_needles.may_match(buffer));
+            return Ok(pattern.loose_needles.may_match(bytes));
         };
         let doubtful = grammar.row.syntax.stumbles && covered != Covered::Whole;
         if doubtful && !matches.is_empty() {
             let (flat, _) = self.flat(grammar, &source, Covered::Whole)?;
-            matches = matcher::find(pattern, &flat, buffer, limit);
+            matches = matcher::find(pattern, &flat, bytes, limit);
         }
         let parsed = Parsed {
-            source: buffer,
+            source: bytes,
             places: OnceCell::new(),
         };
         for m in &matches {
             each(&parsed, m);
         }
         Ok(true)
+    }
+
+    fn held(&self, grammar: &Grammar, file: &Path) -> Option<(Arc<Held>, Stamp)> {
+        let cache = self.cache?;
+        let stamp = source::stamp(file)?;
+        Some((cache.find(file, grammar.row.id, stamp)?, stamp))
     }
 
     /// The matches in one file and what of it was parsed; `None` when its bytes hold none.
@@ -93,20 +130,27 @@ impl Searcher<'_> {
         limit: usize,
     ) -> Result<Option<(Vec<Match>, Covered)>, Unsearchable> {
         let bytes = source.bytes;
+        let lacks_tokens = || pattern.needles.usable() && !pattern.needles.may_match(bytes);
         if languages::by_path(source.file).is_some_and(|h| embed::hosts(h, grammar.row)) {
-            if pattern.needles.usable() && !pattern.needles.may_match(bytes) {
+            if lacks_tokens() {
                 return Ok(None);
             }
             let flat = self.parse_whole(grammar, source.file, bytes)?;
             let found = matcher::find(pattern, &flat, bytes, limit);
             return Ok(Some((found, Covered::Whole)));
         }
-        let plan = if self.full_parse {
+        // Cutting a file into units takes longer than matching a tree that is there.
+        let is_whole = source.held.is_some_and(|h| h.covered == Covered::Whole);
+        let plan = if self.full_parse || is_whole && !lacks_tokens() {
             Plan::Whole
+        } else if is_whole {
+            Plan::Skip
         } else {
-            plan(grammar.row.id, &pattern.needles, pattern.shape, bytes)
+            let id = grammar.row.id;
+            let units = || source.units(id);
+            plan_of_units(id, &pattern.needles, pattern.shape, bytes, &units)
         };
-        let Some(needed) = needed(plan) else {
+        let Some(needed) = to_parse(plan) else {
             return Ok(None);
         };
         let (flat, covered) = self.flat(grammar, source, needed)?;
@@ -116,7 +160,11 @@ impl Searcher<'_> {
         }
         drop(flat);
         let places: Vec<Range<usize>> = found.iter().map(place).collect();
-        let Some(needed) = needed_around(grammar, &places, bytes) else {
+        let around = match source.units(grammar.row.id) {
+            Some(units) => plan_around(&units, &places, bytes),
+            None => Plan::Whole,
+        };
+        let Some(needed) = to_parse(around) else {
             return Ok(Some((Vec::new(), covered)));
         };
         let (flat, covered) = self.flat(grammar, source, needed)?;
@@ -136,15 +184,28 @@ impl Searcher<'_> {
             let (flat, covered) = parse(grammar, source.bytes, needed)?;
             return Ok((Arc::new(flat), covered));
         };
-        let (file, id, stamp) = (source.file, grammar.row.id, source.stamp);
-        if let Some(found) = cache.find(file, id, stamp, &needed) {
-            return Ok(found);
+        if let Some(held) = source.held.filter(|h| h.covered.covers(&needed)) {
+            return Ok((Arc::clone(&held.flat), held.covered.clone()));
         }
-        let wanted = cache.widened(file, id, stamp, &needed);
+        // A second parse in one search widens the first one's.
+        let before = cache.find(source.file, grammar.row.id, source.stamp);
+        let wanted = match &before {
+            Some(held) => needed.union(&held.covered),
+            None => needed,
+        };
         let (mut flat, covered) = parse(grammar, source.bytes, wanted)?;
         flat.nodes.shrink_to_fit();
         let flat = Arc::new(flat);
-        cache.keep(file, id, stamp, covered.clone(), &flat);
+        let kept = Held {
+            source: match source.held {
+                Some(held) => Arc::clone(&held.source),
+                None => Arc::from(source.bytes),
+            },
+            flat: Arc::clone(&flat),
+            covered: covered.clone(),
+            units: source.units.get().cloned().flatten(),
+        };
+        cache.keep(source.file, grammar.row.id, source.stamp, Arc::new(kept));
         Ok((flat, covered))
     }
 
@@ -166,16 +227,12 @@ impl Searcher<'_> {
     }
 }
 
-fn needed(plan: Plan) -> Option<Covered> {
+fn to_parse(plan: Plan) -> Option<Covered> {
     match plan {
         Plan::Skip => None,
         Plan::Whole => Some(Covered::Whole),
         Plan::Ranges(ranges) => Some(Covered::Ranges(ranges)),
     }
-}
-
-fn needed_around(grammar: &Grammar, places: &[Range<usize>], bytes: &[u8]) -> Option<Covered> {
-    needed(plan_around(grammar.row.id, places, bytes))
 }
 
 fn place(m: &Match) -> Range<usize> {

@@ -43,11 +43,16 @@ impl<'a> Places<'a> {
         let offset = offset.min(self.source.len());
         let line = self.index.line_of(offset);
         let start = self.index.line_range(line).map_or(0, |r| r.start);
-        let column = self
-            .chars_before(offset)
-            .saturating_sub(self.chars_before(start))
-            + 1;
-        Position { line, column }
+        let n_chars = match offset.saturating_sub(start) {
+            0..STRIDE => count(&self.source[start.min(offset)..offset]),
+            _ => self
+                .chars_before(offset)
+                .saturating_sub(self.chars_before(start)),
+        };
+        Position {
+            line,
+            column: n_chars + 1,
+        }
     }
 
     /// A line cut to a bearable length, around a byte of it where it is long.

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use memchr::memmem::Finder;
+use memchr::memmem::{self, Finder};
 
 /// One fixed token of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -263,10 +263,16 @@ impl Needles {
     /// A reader that goes backwards cannot know that the text it meets belongs to a line comment
     /// unless it looks at the line from its beginning.
     fn line_has_comment(&self, before: &[u8]) -> bool {
+        let before = &before[before.len().saturating_sub(LONGEST_LINE + 1)..];
         let line_start =
             memchr::memrchr2(b'\n', b'\r', before).map_or(0, |line_break| line_break + 1);
         let line = &before[line_start..];
-        (0..line.len()).any(|at| starts_with_any(&line[at..], self.trivia.line_comments))
+        // Asked anew for every brace of a minified file, the length of its line would count squared.
+        if line.len() > LONGEST_LINE {
+            return true;
+        }
+        let mut comments = self.trivia.line_comments.iter();
+        comments.any(|comment| memmem::find(line, comment.as_bytes()).is_some())
     }
 }
 
@@ -284,15 +290,37 @@ impl Occurrences {
 
     /// Says whether the range can hold a match: every run occurs in it, in the pattern's order.
     pub fn within(&self, range: Range<usize>) -> bool {
+        self.within_but_for(range, std::iter::empty())
+    }
+
+    /// As [`Occurrences::within`], where none of the match stands in the holes: ranges inside the range,
+    /// ascending and apart.
+    pub fn within_but_for(
+        &self,
+        range: Range<usize>,
+        holes: impl Iterator<Item = Range<usize>>,
+    ) -> bool {
+        let mut holes = holes.peekable();
         let mut from = range.start;
-        self.hits.iter().all(|hits| {
-            let next = hits.partition_point(|&hit| hit < from);
-            let found = hits.get(next).is_some_and(|&hit| hit < range.end);
-            if found {
-                from = hits[next] + 1;
+        for hits in &self.hits {
+            let mut next = hits.partition_point(|&hit| hit < from);
+            loop {
+                let Some(&hit) = hits.get(next).filter(|&&hit| hit < range.end) else {
+                    return false;
+                };
+                while holes.next_if(|hole| hole.end <= hit).is_some() {}
+                match holes.peek() {
+                    Some(hole) if hole.start <= hit => {
+                        next += hits[next..].partition_point(|&hit| hit < hole.end);
+                    }
+                    _ => {
+                        from = hit + 1;
+                        break;
+                    }
+                }
             }
-            found
-        })
+        }
+        true
     }
 }
 
@@ -304,8 +332,11 @@ impl Run {
             .filter(|token| !token.text.is_empty())
             .filter(|token| !trivia.optional.contains(&token.text.as_str()))
             .collect();
-        let anchor = (0..tokens.len()).max_by_key(|&idx| rarity(&tokens[idx]))?;
-        if rarity(&tokens[anchor]) == 0 {
+        // A brace alone says nothing, but what stands before it tells the heads of bodies apart.
+        let opens_body = |token: &Token| tokens.len() > 1 && token.text == "{";
+        let worth = |token: &Token| rarity(token).max(usize::from(opens_body(token)));
+        let anchor = (0..tokens.len()).max_by_key(|&idx| worth(&tokens[idx]))?;
+        if worth(&tokens[anchor]) == 0 {
             return None;
         }
         let finder = Finder::new(tokens[anchor].text.as_bytes()).into_owned();
@@ -316,6 +347,9 @@ impl Run {
         })
     }
 }
+
+/// A longer line may hold a comment without being looked at.
+const LONGEST_LINE: usize = 1000;
 
 /// What ends a block comment in any of the grammars.
 const BLOCK_COMMENT_ENDS: &[&str] = &["*/", "-}", "-->", "]]", "*)", "#>", "=end"];
@@ -457,6 +491,25 @@ mod tests {
     }
 
     #[test]
+    fn a_range_is_asked_without_its_holes() {
+        let source = b"fn a() { if f() { g() } } fn b() -> u8 { if f() { g() } }";
+        let found = needles(&[&["fn"], &[")", "{"]])
+            .occurrences(source)
+            .unwrap();
+        let at = |text: &str| {
+            source
+                .windows(text.len())
+                .position(|w| w == text.as_bytes())
+        };
+        let second = at("fn b").unwrap()..source.len();
+        let body = at("u8 {").unwrap() + 4..source.len() - 1;
+        assert!(found.within_but_for(0..25, [8..24].into_iter()));
+        assert!(found.within(second.clone()));
+        assert!(!found.within_but_for(second, [body].into_iter()));
+        assert!(!found.within_but_for(0..25, [0..3, 8..24].into_iter()));
+    }
+
+    #[test]
     fn overlapping_symbols_are_found_at_every_offset() {
         let found = needles(&[&["=="]]).occurrences(b"a === b").unwrap();
         assert_eq!(found.hits, [[2, 3]]);
@@ -464,7 +517,9 @@ mod tests {
 
     #[test]
     fn brackets_and_separators_alone_are_no_needle() {
-        assert!(!needles(&[&["("], &[")"], &[","], &["."]]).usable());
+        assert!(!needles(&[&["("], &[")"], &[","], &["."], &["{"]]).usable());
+        assert!(!needles(&[&["(", ")"]]).usable());
+        assert!(needles(&[&[")", "{"]]).usable());
         assert!(!needles(&[]).usable());
         assert!(needles(&[]).may_match(b""));
         assert!(needles(&[&["=="]]).usable());

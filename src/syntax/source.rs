@@ -1,8 +1,8 @@
 //! Reading a source file for matching: what is no UTF-8 text of bearable size is named, never guessed.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::Read;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -37,6 +37,18 @@ pub(crate) enum Unsearchable {
 pub(crate) struct Stamp {
     pub bytes: u64,
     pub modified: Option<SystemTime>,
+    /// A file that is replaced by another has a new one, even within one tick of the clock.
+    pub inode: u64,
+}
+
+impl Stamp {
+    fn of(metadata: &Metadata) -> Stamp {
+        Stamp {
+            bytes: metadata.len(),
+            modified: metadata.modified().ok(),
+            inode: metadata.ino(),
+        }
+    }
 }
 
 /// Reads a file into a reused buffer. A file that is written at the same time gives some state of it:
@@ -66,10 +78,13 @@ pub(crate) fn read_into(path: &Path, buffer: &mut Vec<u8>) -> Result<Stamp, Unse
     if n_read as u64 > limits::SEARCH_FILE_BYTES {
         return Err(Unsearchable::TooLarge(n_read as u64));
     }
-    Ok(Stamp {
-        bytes: metadata.len(),
-        modified: metadata.modified().ok(),
-    })
+    Ok(Stamp::of(&metadata))
+}
+
+/// The state that a file is in now; `None` where it is gone or no regular file.
+pub(crate) fn stamp(path: &Path) -> Option<Stamp> {
+    let metadata = std::fs::metadata(path).ok()?;
+    metadata.is_file().then(|| Stamp::of(&metadata))
 }
 
 /// Says whether bytes are text that can be searched.

@@ -301,7 +301,7 @@ proptest! {
                 .map(|place| place.0..place.0 + word.len())
                 .collect();
             places.sort_by_key(|place| place.start);
-            if let Plan::Ranges(ranges) = plan_around(case.language, &places, case.source.as_bytes()) {
+            if let Plan::Ranges(ranges) = plan_around(&case.units(), &places, case.source.as_bytes()) {
                 for place in &places {
                     let kept = ranges.iter().any(|range| range.contains(&place.start));
                     prop_assert!(kept, "{word} at {place:?} of {}", case.language);

@@ -214,8 +214,9 @@ fn an_outline_lacks_bodies_and_the_second_pass_has_those_of_its_places() {
     assert!(!outline.contains("padding"), "{outline}");
     let at = PLANNED.find("fn d").unwrap();
     let inner = PLANNED.find("if self.e").unwrap();
+    let units = split("rust", PLANNED.as_bytes()).expect("it is clear");
     let Plan::Ranges(ranges) = plan_around(
-        "rust",
+        &units,
         &[at..at + 150, inner..inner + 2],
         PLANNED.as_bytes(),
     ) else {

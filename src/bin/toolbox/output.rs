@@ -99,7 +99,13 @@ impl Console {
 
     /// Writes a JSON value to standard output.
     pub(crate) fn print_json(&self, value: &Value) -> Step {
-        self.print(&format!("{value:#}"))
+        // Thousands of matches are not spelled out in memory first.
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        let res = serde_json::to_writer_pretty(&mut out, value).map_err(io::Error::from);
+        written(
+            res.and_then(|()| out.write_all(b"\n"))
+                .and_then(|()| out.flush()),
+        )
     }
 
     /// Writes what a tool gave back: its text, or its data.

@@ -6,7 +6,7 @@ use crate::syntax::ladder::Placed;
 use crate::syntax::languages::Context;
 use crate::syntax::pattern::Op;
 use crate::syntax::prefilter::{Token, TokenRun};
-use crate::syntax::split::Shape;
+use crate::syntax::split::{Shape, expressions_hold_statements};
 
 /// Tokens that a source may have or lack between two tokens of a pattern.
 pub(super) const OPTIONAL_TOKENS: &[&str] = &[",", ";"];
@@ -126,7 +126,7 @@ pub(super) fn shape(grammar: &Grammar, placed: &Placed, ops: &[Op], repeats: boo
         return Shape::Whole;
     }
     // A repeated metavariable over blocks would compare what blanking removes.
-    if braces || repeats {
+    if braces || repeats && expressions_hold_statements(grammar.row.id) {
         Shape::Block
     } else {
         Shape::Inner

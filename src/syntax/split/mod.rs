@@ -20,7 +20,7 @@ mod statements;
 use std::ops::Range;
 
 pub use content::{Content, content};
-pub use plan::{Plan, Shape, plan, plan_around};
+pub use plan::{Plan, Shape, plan, plan_around, plan_of_units};
 
 /// What leaving a unit out means for the rest of the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub struct Unit {
 pub struct Units {
     /// All units, each before those inside it, in the order of the source.
     pub list: Vec<Unit>,
-    /// Whether a container that loses all its members is a syntax error, as in Python.
+    /// Whether a body that loses all its statements is a syntax error, as in Python.
     pub needs_member: bool,
     /// The comments between tokens, in order, where the splitter notes them.
     pub comments: Vec<Range<usize>>,
@@ -65,6 +65,11 @@ pub fn split(language: &str, source: &[u8]) -> Option<Units> {
     let mut units = units(language, source)?;
     units.insert_statements();
     Some(units)
+}
+
+/// Whether an expression of the language may hold statements, so that leaving some out changes it.
+pub fn expressions_hold_statements(language: &str) -> bool {
+    language != "python"
 }
 
 fn units(language: &str, source: &[u8]) -> Option<Units> {
@@ -83,6 +88,12 @@ fn units(language: &str, source: &[u8]) -> Option<Units> {
 }
 
 impl Units {
+    /// Bytes that the units hold in memory.
+    pub fn memory(&self) -> usize {
+        self.list.capacity() * size_of::<Unit>()
+            + self.comments.capacity() * size_of::<Range<usize>>()
+    }
+
     /// Gives the units that lie directly in the source, not in another unit.
     pub fn roots(&self) -> impl Iterator<Item = (usize, &Unit)> {
         self.siblings(0..self.list.len())

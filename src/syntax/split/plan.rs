@@ -5,6 +5,7 @@
 //! pattern may reach into a unit is the caller's knowledge; it comes in as the `Shape`.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::{UnitKind, Units, split};
 use crate::syntax::prefilter::{Needles, Occurrences};
@@ -45,6 +46,18 @@ pub enum Plan {
 
 /// Plans the parse of one source for a pattern.
 pub fn plan(language: &str, needles: &Needles, shape: Shape, source: &[u8]) -> Plan {
+    let units = || split(language, source).map(Arc::new);
+    plan_of_units(language, needles, shape, source, &units)
+}
+
+/// As [`plan`], with the units from the caller, who is asked only where they are needed.
+pub fn plan_of_units(
+    language: &str,
+    needles: &Needles,
+    shape: Shape,
+    source: &[u8],
+    units: &dyn Fn() -> Option<Arc<Units>>,
+) -> Plan {
     if !needles.usable() {
         return Plan::Whole;
     }
@@ -57,7 +70,7 @@ pub fn plan(language: &str, needles: &Needles, shape: Shape, source: &[u8]) -> P
     let Some(occurrences) = needles.occurrences(source) else {
         return Plan::Skip;
     };
-    let Some(units) = split(language, source) else {
+    let Some(units) = units() else {
         return Plan::Whole;
     };
     // What only stands in comments is in no match.
@@ -106,10 +119,7 @@ fn leave_out_comments(source: &[u8], gaps: &mut Vec<Range<usize>>, comments: &[R
 /// Plans the second parse of a source, in which all that touches one of the places is whole.
 ///
 /// The places are the ranges of the nodes that the first pass found, ascending by their start.
-pub fn plan_around(language: &str, places: &[Range<usize>], source: &[u8]) -> Plan {
-    let Some(units) = split(language, source) else {
-        return Plan::Whole;
-    };
+pub fn plan_around(units: &Units, places: &[Range<usize>], source: &[u8]) -> Plan {
     // The end that reaches farthest among the places up to each, since places may nest.
     let reach: Vec<usize> = places
         .iter()
@@ -123,8 +133,8 @@ pub fn plan_around(language: &str, places: &[Range<usize>], source: &[u8]) -> Pl
         n_before > 0 && reach[n_before - 1] > range.start
     };
     let mut keep: Vec<bool> = units.list.iter().map(|unit| touches(&unit.range)).collect();
-    spare_members(&units, &mut keep);
-    kept(source, &gaps(&units, &keep))
+    spare_members(units, &mut keep);
+    kept(source, &gaps(units, &keep))
 }
 
 /// A gap saves the parse of its bytes but costs the lexer a range to step over.
@@ -153,27 +163,30 @@ fn units_to_keep(units: &Units, occurrences: &Occurrences, shape: Shape) -> Vec<
     // The list has each unit before those inside it, so backwards the members are decided first.
     for idx in (0..units.list.len()).rev() {
         let unit = &units.list[idx];
-        let within = || occurrences.within(unit.range.clone());
+        let member = || units.children(idx).any(|(child, _)| keep[child]);
+        // What of a match stands in a block that it holds is a run or inside a metavariable, so its own
+        // tokens stand around the blocks, unless all of it is in one.
+        let around = || {
+            let blocks = units.children(idx).map(|(_, block)| block.range.clone());
+            occurrences.within_but_for(unit.range.clone(), blocks)
+        };
         keep[idx] = match unit.kind {
-            UnitKind::Block => shape == Shape::Block || within(),
-            UnitKind::Item => within(),
+            UnitKind::Block if shape == Shape::Block => true,
+            UnitKind::Item if shape == Shape::Block => occurrences.within(unit.range.clone()),
+            UnitKind::Block | UnitKind::Item => member() || around(),
             // The runs may be spread over members none of which has them all.
-            UnitKind::Container => {
-                let member = units.children(idx).any(|(child, _)| keep[child]);
-                member || occurrences.within(unit.range.start..unit.body)
-            }
+            UnitKind::Container => member() || occurrences.within(unit.range.start..unit.body),
         };
     }
     spare_members(units, &mut keep);
     keep
 }
 
-/// Keeps the cheapest member of each container that would lose them all, where one must stay.
+/// Keeps the cheapest member of each body that would lose them all, where one must stay.
 fn spare_members(units: &Units, keep: &mut [bool]) {
     for (idx, unit) in units.list.iter().enumerate() {
-        let kept_alone = unit.kind == UnitKind::Container
-            && keep[idx]
-            && !units.children(idx).any(|(child, _)| keep[child]);
+        let kept_alone =
+            unit.descendants > 0 && keep[idx] && !units.children(idx).any(|(child, _)| keep[child]);
         if !units.needs_member || !kept_alone {
             continue;
         }

@@ -1,4 +1,5 @@
-//! Cuts Python into top-level statements, and class bodies into theirs, by indentation.
+//! Cuts Python into top-level statements, and the bodies of classes and functions into theirs, by
+//! indentation.
 //!
 //! Clauses (`else`, `except`) stay with their statement, decorators with what they decorate, and
 //! comments where the grammar puts them: deeper ones with the statement above, others with the
@@ -20,7 +21,8 @@ pub(super) fn split(source: &[u8]) -> Option<Units> {
         },
         levels: vec![Level {
             indent: 0,
-            class: None,
+            owner: None,
+            kind: UnitKind::Item,
             unit: None,
             end: 0,
         }],
@@ -38,8 +40,8 @@ pub(super) fn split(source: &[u8]) -> Option<Units> {
     layout.finish()
 }
 
-/// Deeper classes are single units.
-const DEEPEST_CLASS: usize = 40;
+/// Deeper bodies are parts of one unit.
+const DEEPEST_BODY: usize = 40;
 
 /// Strings inside code inside strings beyond this depth make the source unclear.
 const MOST_NESTED: usize = 20;
@@ -65,8 +67,10 @@ struct Line {
 
 struct Level {
     indent: usize,
-    /// The unit of the class whose members stand at this level.
-    class: Option<usize>,
+    /// The unit of the class or function whose statements stand at this level.
+    owner: Option<usize>,
+    /// What its statements are to a search.
+    kind: UnitKind,
     /// The statement that is open at this level.
     unit: Option<usize>,
     /// Where that statement ends so far.
@@ -79,8 +83,8 @@ struct Layout {
     levels: Vec<Level>,
     /// Start, end and indentation of the comment lines that no statement has taken yet.
     comments: Vec<(usize, usize, usize)>,
-    /// The class whose first member the next line must be.
-    opening: Option<usize>,
+    /// The class or function whose first statement the next line must be, and what its statements are.
+    opening: Option<(usize, UnitKind)>,
     /// Whether the last line was a decorator.
     decorated: bool,
 }
@@ -100,19 +104,22 @@ impl Layout {
     }
 
     fn code(&mut self, line: &Line, source: &[u8]) -> Option<()> {
-        if let Some(class) = self.opening.take() {
+        if let Some((owner, kind)) = self.opening.take() {
             let outer = self.levels.last()?.indent;
             if line.indent <= outer {
                 return None;
             }
             self.levels.push(Level {
                 indent: line.indent,
-                class: Some(class),
+                owner: Some(owner),
+                kind,
                 unit: None,
                 end: 0,
             });
-            let body = self.comments.first().map_or(line.start, |first| first.0);
-            self.units.make_container(class, body);
+            if kind == UnitKind::Item {
+                let body = self.comments.first().map_or(line.start, |first| first.0);
+                self.units.make_container(owner, body);
+            }
         }
         while self.levels.last()?.indent > line.indent {
             self.dedent()?;
@@ -133,7 +140,7 @@ impl Layout {
         let glued = matches!(word, b"else" | b"elif" | b"except" | b"finally");
         if glued || self.decorated {
             let unit = level.unit?;
-            if self.units.list[unit].kind == UnitKind::Container {
+            if unit + 1 < self.units.list.len() {
                 return None;
             }
         } else {
@@ -141,13 +148,20 @@ impl Layout {
             if let Some(unit) = level.unit {
                 self.units.close(unit, level.end);
             }
-            level.unit = Some(self.units.open(start, UnitKind::Item));
+            level.unit = Some(self.units.open(start, level.kind));
         }
         self.comments.clear();
         level.end = line.end;
         self.decorated = source[line.first] == b'@';
-        if word == b"class" && line.opens_block && n_levels < DEEPEST_CLASS {
-            self.opening = level.unit;
+        if line.opens_block && n_levels < DEEPEST_BODY {
+            // The statements of a class in a function are no members to a search: the whole is one body.
+            let inside = match word {
+                b"class" => Some(level.kind),
+                b"def" => Some(UnitKind::Block),
+                b"async" if is_async_def(source, line.first) => Some(UnitKind::Block),
+                _ => None,
+            };
+            self.opening = level.unit.zip(inside);
         }
         Some(())
     }
@@ -170,8 +184,8 @@ impl Layout {
         }
         let outer = self.levels.last_mut()?;
         outer.end = end;
-        // Nothing at an outer indentation may go on with the class.
-        level.class?;
+        // Nothing at an outer indentation may go on with the body.
+        level.owner?;
         Some(())
     }
 
@@ -188,6 +202,13 @@ impl Layout {
         }
         Some(self.units)
     }
+}
+
+/// Whether `async` at a place begins a function, not a loop.
+fn is_async_def(source: &[u8], at: usize) -> bool {
+    let rest = &source[at + b"async".len()..];
+    let blanks = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t'));
+    word_at(rest, blanks.count()) == b"def"
 }
 
 fn word_at(source: &[u8], at: usize) -> &[u8] {

@@ -416,3 +416,70 @@ fn pulling(data: &Value) -> Option<Project> {
         options
     })
 }
+
+/// A server that is asked about its whole project, and finds this in turn.
+fn surveying(surveys: Value, is_endless: bool) -> Option<Project> {
+    let scenario = json!({
+        "capabilities": {"diagnosticProvider": {"interFileDependencies": true, "workspaceDiagnostics": true}},
+        "answers": {"textDocument/diagnostic": {"kind": "full", "items": []}},
+        "surveys": surveys,
+        "endless_surveys": is_endless,
+    });
+    fake_with(scenario, |row, options| {
+        row.pull = true;
+        options
+    })
+}
+
+// Issue 4: the answer about a whole project is held back until something changes; the end of the announced
+// work settles it, and what was there before the write is no news.
+#[test]
+fn a_survey_ends_with_the_work_that_was_announced_for_it() {
+    let old = json!({"b.fk": [item("old")]});
+    let new = json!({"b.fk": [item("old"), item("new one")], "c.fk": [item("new two")]});
+    let Some(project) = surveying(json!([old, new]), false) else {
+        return;
+    };
+    let writing = Writing::new(&project, patient());
+    let said = writing.write("a.fk", "changed\n");
+    assert_eq!(
+        said,
+        "new diagnostics in other files:\nb.fk:1:1: error: new one\nc.fk:1:1: error: new two"
+    );
+    let asked = project.received_of("workspace/diagnostic");
+    assert_eq!(asked[0]["params"]["previousResultIds"], json!([]));
+    let known = asked[1]["params"]["previousResultIds"]
+        .as_array()
+        .expect("a list");
+    assert_eq!(known[0]["value"], "0", "the server is told what is known");
+    // Nobody waits for the answers any more.
+    project.until("both are withdrawn", |project| {
+        project.received_of("$/cancelRequest").len() == 2
+    });
+    assert_eq!(writing.write("a.fk", "changed again\n"), "");
+}
+
+// A project that is too large to be looked at within the bounds tells nothing old as new, and is not asked
+// about for ever.
+#[test]
+fn a_survey_without_end_holds_no_write_up_and_is_given_up() {
+    let found = json!({"b.fk": [item("old")]});
+    let Some(project) = surveying(json!([{}, found]), true) else {
+        return;
+    };
+    // The server is there before the short bounds count.
+    project.server("a.fk");
+    let bounds = Bounds {
+        baseline: Duration::from_millis(50),
+        settle: Duration::from_millis(300),
+        compiler: Duration::from_millis(300),
+        late: Duration::from_millis(50),
+    };
+    let writing = Writing::new(&project, bounds);
+    for n in 0..6 {
+        let said = writing.write("a.fk", &format!("{n}\n"));
+        assert!(!said.contains("old"), "{said}");
+    }
+    let n_asked = project.received_of("workspace/diagnostic").len();
+    assert!((1..=4).contains(&n_asked), "{n_asked}");
+}

@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use ignore::WalkState;
+use ignore::{DirEntry, WalkState};
 
 use crate::files::ContentHash;
 use crate::lsp::client::FileChange;
@@ -160,8 +160,6 @@ impl Tree {
             known.is_some_and(|known| content(path).as_ref() != Some(known))
         };
         let mut known: Vec<(&PathBuf, &mut Stamp)> = files.iter_mut().collect();
-        let n_threads = thread::available_parallelism().map_or(1, usize::from);
-        let size = known.len().div_ceil(n_threads).max(CHUNK);
         let look = |chunk: &mut [(&PathBuf, &mut Stamp)]| {
             let mut changes = Vec::new();
             for (path, stamp) in chunk {
@@ -180,6 +178,8 @@ impl Tree {
         let changes: Vec<(PathBuf, FileChange)> = match known.len() <= CHUNK {
             true => look(&mut known),
             false => thread::scope(|scope| {
+                let n_threads = thread::available_parallelism().map_or(1, usize::from);
+                let size = known.len().div_ceil(n_threads).max(CHUNK);
                 let chunks: Vec<_> = known
                     .chunks_mut(size)
                     .map(|chunk| scope.spawn(|| look(chunk)))
@@ -283,26 +283,33 @@ fn list(folder: &Path, depth: Option<usize>, scope: &Scope<'_>) -> Listing {
         return Listing::default();
     };
     walk.max_depth(depth);
-    walk.build_parallel().run(|| {
-        Box::new(|entry| {
-            // What cannot be read is not there for a server either.
-            let Ok(entry) = entry else {
-                return WalkState::Continue;
+    let take = |entry: Result<DirEntry, ignore::Error>| {
+        // What cannot be read is not there for a server either.
+        let Some((entry, kind)) = entry.ok().and_then(|entry| {
+            let kind = entry.file_type()?;
+            Some((entry, kind))
+        }) else {
+            return;
+        };
+        let is_taken = kind.is_file() && (scope.takes)(entry.path());
+        if kind.is_dir() || is_taken {
+            let mut listing = listing.lock().unwrap_or_else(PoisonError::into_inner);
+            match kind.is_dir() {
+                true => listing.folders.insert(entry.into_path()),
+                false => listing.files.insert(entry.into_path()),
             };
-            let Some(kind) = entry.file_type() else {
-                return WalkState::Continue;
-            };
-            let is_taken = kind.is_file() && (scope.takes)(entry.path());
-            if kind.is_dir() || is_taken {
-                let mut listing = listing.lock().unwrap_or_else(PoisonError::into_inner);
-                match kind.is_dir() {
-                    true => listing.folders.insert(entry.into_path()),
-                    false => listing.files.insert(entry.into_path()),
-                };
-            }
-            WalkState::Continue
-        })
-    });
+        }
+    };
+    match depth {
+        // Starting threads costs more than the entries of one folder.
+        Some(_) => walk.build().for_each(take),
+        None => walk.build_parallel().run(|| {
+            Box::new(|entry| {
+                take(entry);
+                WalkState::Continue
+            })
+        }),
+    }
     listing.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 

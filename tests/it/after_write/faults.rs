@@ -380,11 +380,16 @@ fn what_an_answer_lists_is_not_told_beneath_it() {
     assert!(!later.text.contains("error: new one"), "{}", later.text);
 }
 
-// D6: a server that is asked says "not now" twice and is asked again; one that says "do not ask" is not.
+// D6: a server that is asked says "not now" twice, or that texts changed, and is asked again; one that says
+// "do not ask" is not.
 #[test]
 fn a_cancelled_pull_is_repeated() {
-    for (data, n_asked) in [(json!({"retriggerRequest": true}), 3), (json!(null), 3)] {
-        let Some(project) = pulling(&data) else {
+    for (code, data, n_asked) in [
+        (-32802, json!({"retriggerRequest": true}), 3),
+        (-32802, json!(null), 3),
+        (-32801, json!(null), 3),
+    ] {
+        let Some(project) = pulling(code, &data) else {
             return;
         };
         let output = project
@@ -394,7 +399,7 @@ fn a_cancelled_pull_is_repeated() {
         let asked = project.received_of("textDocument/diagnostic");
         assert_eq!(asked.len(), n_asked);
     }
-    let Some(project) = pulling(&json!({"retriggerRequest": false})) else {
+    let Some(project) = pulling(-32802, &json!({"retriggerRequest": false})) else {
         return;
     };
     let output = project
@@ -405,10 +410,10 @@ fn a_cancelled_pull_is_repeated() {
 }
 
 /// A server that is asked for diagnostics and refuses twice first.
-fn pulling(data: &Value) -> Option<Project> {
+fn pulling(code: i64, data: &Value) -> Option<Project> {
     let scenario = json!({
         "capabilities": {"diagnosticProvider": {"interFileDependencies": false, "workspaceDiagnostics": false}},
-        "errors": {"textDocument/diagnostic": [[-32802, data], [-32802, data]]},
+        "errors": {"textDocument/diagnostic": [[code, data], [code, data]]},
         "answers": {"textDocument/diagnostic": {"kind": "full", "items": [item("bad")]}},
     });
     fake_with(scenario, |row, options| {

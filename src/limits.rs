@@ -284,6 +284,10 @@ pub const LSP_HOVER_BYTES: usize = 8_000;
 /// could use.
 pub const LSP_SCANNED_FILES: usize = 20_000;
 
+/// A look at those files that took longer is followed by a rest of as much time; answers in that time say
+/// so.
+pub const LSP_DEAR_LOOK: Duration = Duration::from_millis(500);
+
 // Diagnostics, checkers and renames (R30 to R42).
 
 /// Files that a folder may hold which a server's edit moves or removes.

@@ -11,6 +11,7 @@ mod pull;
 mod ready;
 mod start;
 mod state;
+mod survey;
 mod sync;
 pub mod watch;
 

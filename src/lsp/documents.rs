@@ -66,6 +66,12 @@ impl Stamp {
         })
     }
 
+    /// Whether the file was changed so shortly before a moment, or after it.
+    pub(crate) fn is_within(&self, time: Duration, before: SystemTime) -> bool {
+        self.modified
+            .is_some_and(|modified| modified + time >= before)
+    }
+
     /// Whether an equal stamp later means an equal content.
     fn is_settled(&self) -> bool {
         self.modified

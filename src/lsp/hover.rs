@@ -3,6 +3,7 @@
 //! Servers mix both into one text. The code of it is the signature, wherever the server puts it; the rest
 //! is the documentation.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::Serialize;
@@ -142,7 +143,7 @@ fn read_markdown(text: &str, blocks: &mut Vec<Block>) {
             }
             None if matches!(line.trim(), "---" | "***" | "___") => flush(&mut prose, blocks),
             None => {
-                prose.push_str(line);
+                prose.push_str(&plain(&without_pictures(line)));
                 prose.push('\n');
             }
         }
@@ -151,6 +152,60 @@ fn read_markdown(text: &str, blocks: &mut Vec<Block>) {
         blocks.push(Block::Code(inside.trim_matches('\n').to_owned()));
     }
     flush(&mut prose, blocks);
+}
+
+/// Leaves out pictures that are written out in the text itself: nobody can read those.
+fn without_pictures(line: &str) -> Cow<'_, str> {
+    const DATA: &str = "](data:";
+    let mut kept = String::new();
+    let mut rest = line;
+    while let Some(data) = rest.find(DATA) {
+        let (Some(start), Some(end)) = (rest[..data].rfind("!["), rest[data..].find(')')) else {
+            break;
+        };
+        kept.push_str(&rest[..start]);
+        rest = &rest[data + end + 1..];
+    }
+    match kept.is_empty() && rest.len() == line.len() {
+        true => Cow::Borrowed(line),
+        false => Cow::Owned(kept + rest.trim_start()),
+    }
+}
+
+/// Undoes what markdown escapes in prose, outside of code spans: a name in a comment is read as it is
+/// written.
+fn plain(line: &str) -> String {
+    const ENTITIES: [(&str, &str); 5] = [
+        ("&nbsp;", " "),
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&amp;", "&"),
+    ];
+    let mut plain = String::with_capacity(line.len());
+    let mut in_code = false;
+    let mut rest = line;
+    while let Some(first) = rest.chars().next() {
+        let after = &rest[first.len_utf8()..];
+        in_code ^= first == '`';
+        let escaped = after.chars().next().filter(char::is_ascii_punctuation);
+        let entity = ENTITIES.iter().find(|(name, _)| rest.starts_with(name));
+        match (first, escaped, entity) {
+            ('\\', Some(escaped), _) if !in_code => {
+                plain.push(escaped);
+                rest = &after[1..];
+            }
+            (_, _, Some((name, text))) if !in_code => {
+                plain.push_str(text);
+                rest = &rest[name.len()..];
+            }
+            _ => {
+                plain.push(first);
+                rest = after;
+            }
+        }
+    }
+    plain
 }
 
 /// Keeps a bounded text; nothing where it is empty.
@@ -228,6 +283,33 @@ mod tests {
         check(json!("int f()\n\nSays."), "int f()", "Says.");
         check(json!(null), "", "");
         check(markdown("```\n```"), "", "");
+    }
+
+    // R23: names are read as they are written; code spans, and what is no escape, are left alone.
+    #[test]
+    fn escapes_of_prose_are_undone() {
+        check(
+            json!("f\n\n:param name\\_or\\_url: &lt;a&gt;&nbsp;b `\\_&lt;` c\\d é\\"),
+            "f",
+            ":param name_or_url: <a> b `\\_&lt;` c\\d é\\",
+        );
+    }
+
+    // R23: a picture in the text is left out, a link and an unfinished one are not.
+    #[test]
+    fn pictures_in_the_text_are_left_out() {
+        check(
+            json!(
+                "Sets it.\n\n![Icon](data:image/svg+xml;base64,AA==) _Since 2015_ ![b](data:x)end"
+            ),
+            "Sets it.",
+            "_Since 2015_ end",
+        );
+        check(
+            json!("f\n\n[a](https://x) ![b](data:cut"),
+            "f",
+            "[a](https://x) ![b](data:cut",
+        );
     }
 
     #[test]

@@ -58,6 +58,8 @@ pub struct Opened {
     pub text: Arc<str>,
     /// Whether its answers are whole.
     pub readiness: Readiness,
+    /// Why closed files were not looked at, if they were not.
+    pub stale: Option<String>,
 }
 
 impl Supervisor {
@@ -73,13 +75,14 @@ impl Supervisor {
     /// The same without the wait, for what needs no more than the file itself.
     pub fn open_now(&self, path: &Path, cancel: &Cancel) -> Result<Opened, AskError> {
         let server = self.server_for(path, cancel)?;
-        self.refresh(cancel);
+        let stale = self.refresh(cancel);
         let synced = server.sync(path)?;
         Ok(Opened {
             readiness: server.readiness(),
             server,
             path: path.to_path_buf(),
             text: synced.text,
+            stale,
         })
     }
 
@@ -135,8 +138,9 @@ impl Opened {
         match &self.readiness {
             // A server that has loaded and complains, such as of a missing standard library, finds less.
             Readiness::Ready => {
-                let health = self.server.health()?;
-                Some(health.lines().next().unwrap_or_default().to_owned())
+                let health = self.server.health();
+                let first = |health: String| health.lines().next().map(str::to_owned);
+                health.and_then(first).or_else(|| self.stale.clone())
             }
             Readiness::Incomplete(why) => Some(why.clone()),
         }

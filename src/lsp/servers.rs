@@ -91,6 +91,8 @@ pub enum Ready {
     ProgressAfterOpen,
     /// It indexes in the background where there is a compilation database, and reports that.
     BackgroundIndex,
+    /// It publishes the diagnostics of a document once it has analysed it, and knows nothing of it before.
+    Publication,
 }
 
 /// A row of the table as the source has it; [`ServerRow`] is the same with owned values.

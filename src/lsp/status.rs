@@ -23,6 +23,9 @@ pub struct StatusReport {
     pub servers: Vec<ServerStatus>,
     /// How many rows of the table have neither a marker nor a binary here.
     pub without_either: usize,
+    /// How many files are too many to be looked at for changes before a question; changes of open ones
+    /// are seen all the same.
+    pub unseen_files: usize,
 }
 
 /// One server for one root.
@@ -149,6 +152,7 @@ pub fn status(supervisor: &Supervisor, cancel: &Cancel) -> StatusReport {
     StatusReport {
         servers,
         without_either,
+        unseen_files: inner.n_unseen(),
     }
 }
 
@@ -428,6 +432,14 @@ impl fmt::Display for StatusReport {
             {
                 writeln!(f, "  {command}")?;
             }
+        }
+        if self.unseen_files > 0 {
+            writeln!(
+                f,
+                "changes are looked for in {} files; {} more are not looked at unless they are open",
+                limits::LSP_SCANNED_FILES,
+                self.unseen_files
+            )?;
         }
         if self.without_either > 0 {
             writeln!(

@@ -8,6 +8,7 @@
 
 mod changes;
 mod slot;
+mod tree;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -25,7 +26,7 @@ use crate::lsp::client::{FileChange, Launch, Server, Timeouts};
 use crate::lsp::detect::{Detected, Detector};
 use crate::lsp::error::{Reason, Unusable};
 use crate::lsp::servers::{self, ServerRow, Slot as RowSlot};
-use crate::lsp::supervisor::changes::Snapshot;
+use crate::lsp::supervisor::changes::{Look, Snapshot};
 use crate::lsp::supervisor::slot::Slot;
 pub(crate) use crate::lsp::supervisor::slot::Standing;
 use crate::workspace::Workspace;
@@ -190,10 +191,11 @@ impl Supervisor {
         servers
     }
 
-    /// Tells whether any server could answer for a file: marker and binary are there. Nothing is started.
+    /// Tells whether any server or linter could speak of a file: marker and binary are there. Nothing is
+    /// started.
     pub fn serves(&self, path: &Path) -> bool {
-        let primary = self.0.candidates(path, RowSlot::Primary);
-        primary.iter().any(|detected| detected.both().is_some())
+        let found = self.0.detector.for_file(path);
+        found.iter().any(|detected| detected.both().is_some())
     }
 
     /// Starts the servers of a file in the background, if they do not run; returns at once.
@@ -213,10 +215,11 @@ impl Supervisor {
     }
 
     /// Finds the files that changed on disk since the last look, by anyone, and tells the servers: open
-    /// documents are synced, the others hear which watched files changed.
-    pub fn refresh(&self, cancel: &Cancel) {
+    /// documents are synced, the others hear which watched files changed. Returns why closed files were
+    /// not looked at, if they were not.
+    pub fn refresh(&self, cancel: &Cancel) -> Option<String> {
         let servers = self.servers();
-        let changes = self.0.changes();
+        let Look { changes, stale } = self.0.changes();
         for server in &servers {
             let mut changed = server.sync_open();
             if server.is_watching() {
@@ -227,6 +230,7 @@ impl Supervisor {
             }
             server.absorb(&changed, cancel);
         }
+        stale
     }
 
     /// Tells all servers that run that files changed on disk.

@@ -22,6 +22,9 @@ The scenario is a JSON object in the first argument:
   publish        list of {on, after_s, items, version, file, about}: publish diagnostics when a method
                  comes; version "same" is that of the document, null is none, a number is itself;
                  `file` is the only file that it holds for, `about` another one beside it that it is about
+  surveys        what each `workspace/diagnostic` finds in turn, then the last: {file: items}; the items come
+                 in parts, the announced work ends, and the answer is held back
+  endless_surveys  that work never ends
 """
 
 import json
@@ -37,6 +40,7 @@ out = sys.stdout.buffer
 lock = threading.Lock()
 working = threading.Event()
 turns = {}
+root = ""
 version = {}
 
 
@@ -91,7 +95,25 @@ def end_work():
           "params": {"token": "ANALYZING", "value": {"kind": "end"}}})
 
 
+def survey(params):
+    turn = turns.get("survey", 0)
+    turns["survey"] = turn + 1
+    found = scenario["surveys"][min(turn, len(scenario["surveys"]) - 1)]
+
+    def progress(token, value):
+        send({"jsonrpc": "2.0", "method": "$/progress", "params": {"token": token, "value": value}})
+
+    progress(params["workDoneToken"], {"kind": "begin", "title": "Checking"})
+    for file, items in found.items():
+        report = {"uri": root + "/" + file, "version": None, "kind": "full", "resultId": str(turn),
+                  "items": items}
+        progress(params["partialResultToken"], {"items": [report]})
+    if not scenario.get("endless_surveys"):
+        progress(params["workDoneToken"], {"kind": "end"})
+
+
 def answer(method, number, params):
+    global root
     errors = scenario.get("errors", {}).get(method)
     if errors:
         code, data = errors.pop(0)
@@ -100,6 +122,7 @@ def answer(method, number, params):
             error["data"] = data
         return send({"jsonrpc": "2.0", "id": number, "error": error})
     if method == "initialize":
+        root = params["rootUri"]
         how = scenario.get("initialize")
         if how == "never":
             return None
@@ -113,6 +136,8 @@ def answer(method, number, params):
         capabilities = {"textDocumentSync": 1, **scenario.get("capabilities", {})}
         result = {"capabilities": capabilities, "serverInfo": {"name": "fake", "version": "7.1"}}
         return send({"jsonrpc": "2.0", "id": number, "result": result})
+    if method == "workspace/diagnostic" and "surveys" in scenario:
+        return survey(params)
     if method == "shutdown":
         if scenario.get("stubborn"):
             return None

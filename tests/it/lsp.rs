@@ -4,6 +4,7 @@ mod answers;
 mod client;
 mod command;
 mod faults;
+mod further;
 mod life;
 mod more;
 mod servers;

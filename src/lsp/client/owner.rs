@@ -131,6 +131,10 @@ fn take(shared: &Shared, mut message: Value) {
             };
             // An answer that nobody waits for came too late.
             let _ = id.map(|id| shared.pending.settle(id, reply));
+            if !shared.lock().surveys.is_empty() {
+                // Who asks about the whole project waits for the reply and for progress at once.
+                shared.changed.notify_all();
+            }
         }
         (None, None) => {}
     }
@@ -216,6 +220,7 @@ fn hear(shared: &Shared, method: &str, params: &Value) {
                 }
             });
         }
+        "$/progress" if shared.on_survey(params) => {}
         "$/progress" => shared.update(|state| state.on_progress(params)),
         "experimental/serverStatus" => shared.update(|state| {
             state.quiescent = params["quiescent"].as_bool().or(state.quiescent);

@@ -29,6 +29,9 @@ pub enum Readiness {
 /// How long a server that announces its loading may take to begin, once it has handled the first document.
 const BEGINS_WITHIN: Duration = Duration::from_millis(1_500);
 
+/// How long a server that speaks of a document once it has analysed it may take for that.
+const SPEAKS_WITHIN: Duration = Duration::from_secs(3);
+
 /// The token under which clangd reports its index.
 const INDEX_TOKEN: &str = "backgroundIndexProgress";
 
@@ -59,8 +62,12 @@ impl Server {
         cancel: &Cancel,
     ) -> Result<Readiness, LspError> {
         let rule = self.row().ready;
-        if matches!(rule, Ready::ProgressAfterOpen | Ready::BackgroundIndex) {
-            self.wait_begin(path, rule, deadline, cancel)?;
+        match rule {
+            Ready::ProgressAfterOpen | Ready::BackgroundIndex => {
+                self.wait_begin(path, rule, deadline, cancel)?;
+            }
+            Ready::Publication => self.wait_spoken(path, deadline, cancel),
+            Ready::Progress | Ready::Quiescent => {}
         }
         let res = self.wait(deadline, cancel, |state| {
             if state.gone().is_some() || is_loaded(state, rule) {
@@ -157,13 +164,29 @@ impl Server {
     }
 }
 
+impl Server {
+    /// Waits until the server has published anything about a document that was opened since it was asked
+    /// last. One that does not within the time has analysed it all the same, and says nothing.
+    fn wait_spoken(&self, path: &Path, deadline: Instant, cancel: &Cancel) {
+        let n_opened = self.look(|state| state.n_opened);
+        if self.look(|state| state.n_handled) == n_opened {
+            return;
+        }
+        let until = (Instant::now() + SPEAKS_WITHIN).min(deadline);
+        self.wait(until, cancel, |state| {
+            (state.published.of(path).is_some() || state.gone().is_some()).then_some(())
+        });
+        self.shared.update(|state| state.n_handled = n_opened);
+    }
+}
+
 fn has_begun(state: &ServerState, rule: Ready) -> bool {
     match rule {
         Ready::BackgroundIndex => state
             .progress_log
             .iter()
             .any(|event| event.token == INDEX_TOKEN),
-        Ready::Progress | Ready::Quiescent | Ready::ProgressAfterOpen => {
+        Ready::Progress | Ready::Quiescent | Ready::ProgressAfterOpen | Ready::Publication => {
             !state.progress_log.is_empty()
         }
     }
@@ -172,7 +195,9 @@ fn has_begun(state: &ServerState, rule: Ready) -> bool {
 fn is_loaded(state: &ServerState, rule: Ready) -> bool {
     match rule {
         Ready::Quiescent => state.quiescent == Some(true),
-        Ready::Progress | Ready::ProgressAfterOpen => state.progress.is_empty(),
+        Ready::Progress | Ready::ProgressAfterOpen | Ready::Publication => {
+            state.progress.is_empty()
+        }
         Ready::BackgroundIndex => !state.progress.contains_key(INDEX_TOKEN),
     }
 }

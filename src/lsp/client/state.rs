@@ -33,6 +33,9 @@ pub struct ServerState {
     pub(crate) published: Published,
     /// How often the server asked that diagnostics be pulled again.
     pub(crate) refreshes: u64,
+    /// The questions about the whole project that are out, by number, and whether the server has said that
+    /// it has looked at everything.
+    pub(crate) surveys: BTreeMap<i64, bool>,
     pub(crate) garbage: Option<String>,
     pub(crate) n_timeouts: u32,
     /// How many documents were opened, and how many of them are known to have been handled.
@@ -109,6 +112,7 @@ impl ServerState {
             messages: VecDeque::new(),
             published: Published::default(),
             refreshes: 0,
+            surveys: BTreeMap::new(),
             garbage: None,
             n_timeouts: 0,
             n_opened: 0,

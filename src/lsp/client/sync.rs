@@ -91,6 +91,13 @@ impl Server {
         self.shared.documents().paths()
     }
 
+    /// Returns the paths of the open documents, the one that was asked about last first.
+    pub(crate) fn recent_documents(&self) -> Vec<PathBuf> {
+        let mut recent = self.shared.documents().excess(0);
+        recent.reverse();
+        recent
+    }
+
     /// Tells the server which files changed on disk, as far as it registered for them.
     pub fn watched_files(&self, changes: &[(PathBuf, FileChange)]) -> Result<(), LspError> {
         let wanted: Vec<Value> = {

@@ -55,7 +55,7 @@ pub fn diagnostics_of(
         false => DiagnosticState::Clean,
     };
     servers.extend(linters);
-    supervisor.refresh(cancel);
+    missing.extend(supervisor.refresh(cancel));
     let mut diagnostics = Vec::new();
     for server in servers {
         let settled = ask(&server, path, deadline, cancel);

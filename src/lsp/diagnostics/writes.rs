@@ -6,6 +6,7 @@
 //! all. What was said too late for one result is told with the next.
 
 mod ask;
+mod elsewhere;
 mod report;
 mod watch;
 
@@ -14,7 +15,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use ask::{outline, server_within, settle_opened};
+use ask::{outline, servers_within, settle_opened};
+use elsewhere::Survey;
 pub use report::{NewDiagnostic, WriteReport};
 use watch::{Name, Waiting, Watch, name_of};
 
@@ -61,12 +63,11 @@ struct State {
     absent: BTreeSet<PathBuf>,
     /// The servers whose first words were heard.
     heard: BTreeSet<Name>,
+    /// The servers that have looked at their whole project, and how often others have not come to an end.
+    surveys: BTreeMap<Name, Survey>,
     /// Reasons that were told once.
     told_reasons: BTreeSet<String>,
 }
-
-/// Other open files of a server that is asked instead of listened to.
-const OTHERS_ASKED: usize = 5;
 
 impl Default for Bounds {
     fn default() -> Self {
@@ -103,7 +104,9 @@ impl Writes {
         let served = paths.iter().filter(|path| self.supervisor.serves(path));
         for path in served.take(limits::WRITE_OPENED) {
             let watched = self.lock().watches.get(path).cloned();
-            match watched.filter(Watch::is_alive) {
+            let is_whole =
+                |watch: &Watch| watch.is_alive() && watch.has(&self.supervisor.running_for(path));
+            match watched.filter(is_whole) {
                 Some(watch) => self.catch_up(path, &watch, deadline, &cancel),
                 None => {
                     let watch = match absent.contains(path) {
@@ -116,6 +119,7 @@ impl Writes {
         }
         for server in self.supervisor.servers() {
             self.ask_others(&server, paths, deadline, &cancel);
+            self.absorb(&server, paths);
         }
         self.look_elsewhere(paths);
     }
@@ -181,18 +185,33 @@ impl Writes {
     ) -> Option<WriteReport> {
         let began = Instant::now();
         let mut report = WriteReport::default();
-        let paths: Vec<PathBuf> = self.lock().watches.keys().cloned().collect();
+        let (paths, surveys) = {
+            let state = self.lock();
+            let paths: Vec<PathBuf> = state.watches.keys().cloned().collect();
+            (paths, state.surveys.clone())
+        };
+        let mut spoke: BTreeMap<Name, (Arc<Server>, Instant)> = BTreeMap::new();
         for path in &paths {
             let is_written = written.contains(path);
             if is_written {
                 self.start_cold(path, began, cancel, &mut report);
             }
-            self.listen(path, is_written, began, cancel, &mut report);
+            for (server, deadline) in self.listen(path, is_written, began, cancel, &mut report) {
+                spoke.insert(name_of(&server), (server, deadline));
+            }
+        }
+        for (server, deadline) in spoke.values() {
+            self.ask_others(server, written, *deadline, cancel);
+        }
+        for path in paths.iter().filter(|path| !written.contains(path)) {
+            for (server, _) in spoke.values().filter(|(server, _)| server.pulls()) {
+                self.take_late(path, server);
+            }
         }
         for path in &paths {
             self.evaluate(path, written.contains(path), cancel, &mut report);
         }
-        self.evaluate_elsewhere(&paths, &mut report);
+        self.evaluate_elsewhere(&paths, &surveys, &mut report);
         let is_unlisted = |new: &NewDiagnostic| !is_listed(&new.diagnostic);
         report.diagnostics.retain(is_unlisted);
         report.elsewhere.retain(is_unlisted);
@@ -233,8 +252,8 @@ impl Writes {
         let mut watch = Watch::default();
         // The server may be starting; its first words then come with the result.
         if !matches!(
-            server_within(&self.supervisor, path, deadline, cancel),
-            Some(Ok(_))
+            servers_within(&self.supervisor, path, deadline, cancel),
+            Some(Ok(()))
         ) {
             self.supervisor.warm_up(path);
             watch.is_unsure = true;
@@ -306,30 +325,6 @@ impl Writes {
         self.ledger.observe(path, &Counts::default());
     }
 
-    /// Notes what other files have, unless something about them is still on its way.
-    fn look_elsewhere(&self, paths: &[PathBuf]) {
-        if self.is_pending() {
-            return;
-        }
-        for server in self.supervisor.servers() {
-            let said = server.look(|state| {
-                let said = state.published().iter();
-                said.map(|(path, said)| (path.to_owned(), Counts::of_published(&said.items)))
-                    .collect::<Vec<_>>()
-            });
-            let mut state = self.lock();
-            // What it has said by now was there before the write.
-            if !said.is_empty() {
-                state.heard.insert(name_of(&server));
-            }
-            for (path, counts) in said {
-                if !paths.contains(&path) && !state.watches.contains_key(&path) {
-                    state.elsewhere.insert((name_of(&server), path), counts);
-                }
-            }
-        }
-    }
-
     /// Starts the server of a written file that had none before the write.
     fn start_cold(&self, path: &Path, began: Instant, cancel: &Cancel, report: &mut WriteReport) {
         let is_cold = self
@@ -340,8 +335,8 @@ impl Writes {
         if !is_cold {
             return;
         }
-        match server_within(&self.supervisor, path, began + self.bounds.settle, cancel) {
-            Some(Ok(_)) => {}
+        match servers_within(&self.supervisor, path, began + self.bounds.settle, cancel) {
+            Some(Ok(())) => {}
             Some(Err(unusable)) => {
                 let mut state = self.lock();
                 if let Some(watch) = state.watches.get_mut(path) {
@@ -380,7 +375,8 @@ impl Writes {
         }
     }
 
-    /// Waits for what was asked about a file, and takes what was published since.
+    /// Waits for what was asked about a file, and takes what was published since. Returns which servers
+    /// spoke, and until when they may be asked more.
     fn listen(
         &self,
         path: &Path,
@@ -388,10 +384,11 @@ impl Writes {
         began: Instant,
         cancel: &Cancel,
         report: &mut WriteReport,
-    ) {
+    ) -> Vec<(Arc<Server>, Instant)> {
         let Some(watch) = self.lock().watches.get(path).cloned() else {
-            return;
+            return Vec::new();
         };
+        let mut spoke = Vec::new();
         for waiting in &watch.waiting {
             let server = &waiting.server;
             let bound = match (is_written, is_slow(server)) {
@@ -409,9 +406,7 @@ impl Writes {
                 cancel,
             );
             match &settled {
-                Settled::Told(_) => {
-                    self.ask_others(server, &[path.to_owned()], deadline, cancel);
-                }
+                Settled::Told(_) => spoke.push((Arc::clone(server), deadline)),
                 Settled::Pending(why) => {
                     report.pending.insert(format!("{}: {why}", server.id()));
                     continue;
@@ -431,10 +426,11 @@ impl Writes {
         for server in watch.servers.iter().filter(|server| speaks_up(server)) {
             self.take_late(path, server);
         }
+        spoke
     }
 
     /// A publication may be followed by a better one after the wait for it has ended.
-    fn take_late(&self, path: &Path, server: &Arc<Server>) {
+    fn take_late(&self, path: &Path, server: &Server) {
         let name = name_of(server);
         let seen = {
             let state = self.lock();
@@ -451,22 +447,6 @@ impl Writes {
             let found = told(self.supervisor.workspace(), server, path, &items);
             if let Some(watch) = self.lock().watches.get_mut(path) {
                 watch.answer(server, found);
-            }
-        }
-    }
-
-    /// A server that speaks only when asked is asked about a few other open files: before a write for what
-    /// they have, and after it for what they have then.
-    fn ask_others(&self, server: &Server, paths: &[PathBuf], deadline: Instant, cancel: &Cancel) {
-        if !server.pulls() {
-            return;
-        }
-        let open = server.open_documents();
-        let others = open.iter().filter(|other| !paths.contains(other));
-        for other in others.take(OTHERS_ASKED) {
-            // What it does not answer in time is not told.
-            if server.sync(other).is_ok() {
-                let _ = server.pull(other, deadline, cancel);
             }
         }
     }
@@ -510,48 +490,5 @@ impl Writes {
                 count: appeared.count,
                 diagnostic: appeared.diagnostic,
             }));
-    }
-
-    /// What the servers have published about files that the run did not write.
-    fn evaluate_elsewhere(&self, watched: &[PathBuf], report: &mut WriteReport) {
-        if watched.is_empty() {
-            return;
-        }
-        for server in self.supervisor.servers() {
-            let said = server.look(|state| {
-                let said = state.published().iter();
-                let others = said.filter(|(path, _)| !watched.iter().any(|known| known == path));
-                others
-                    .map(|(path, said)| (path.to_owned(), said.items.clone()))
-                    .collect::<Vec<_>>()
-            });
-            // The first words of a server are about everything that was ever wrong.
-            let is_first = self.lock().heard.insert(name_of(&server));
-            for (path, items) in said {
-                let counts = Counts::of_published(&items);
-                let key = (name_of(&server), path.clone());
-                let before = self.lock().elsewhere.insert(key, counts.clone());
-                // The first words about a file that a query opened are about what it always had. A compiler
-                // looks at files that nobody opened, too: what it is silent about had nothing.
-                let is_opened = !is_slow(&server) && server.document(&path).is_some();
-                let before = match before {
-                    Some(before) => before,
-                    None if is_opened => continue,
-                    None => Counts::default(),
-                };
-                if is_first || before == counts {
-                    continue;
-                }
-                let now = told(self.supervisor.workspace(), &server, &path, &items);
-                let appeared = self.ledger.newly(&path, &before, &now);
-                report
-                    .elsewhere
-                    .extend(appeared.into_iter().map(|appeared| NewDiagnostic {
-                        symbol: None,
-                        count: appeared.count,
-                        diagnostic: appeared.diagnostic,
-                    }));
-            }
-        }
     }
 }

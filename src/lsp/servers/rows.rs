@@ -133,6 +133,9 @@ pub const BUILT_IN: &[Row] = &[
         files: PYTHON_FILES,
         root: PYTHON_ROOT,
         local: Local::Python,
+        // It is quick enough to be asked about the whole project after each write.
+        init_options: r#"{"diagnosticMode":"workspace"}"#,
+        settings: r#"{"ty":{"diagnosticMode":"workspace"}}"#,
         pull: true,
         install: "run `pip install ty`",
         ..DEFAULT
@@ -144,7 +147,6 @@ pub const BUILT_IN: &[Row] = &[
         root: PYTHON_ROOT,
         local: Local::Python,
         settings: r#"{"pylsp":{"plugins":{"pycodestyle":{"enabled":false},"mccabe":{"enabled":false}}}}"#,
-        unverified: true,
         install: "run `pip install python-lsp-server`",
         ..DEFAULT
     },
@@ -187,8 +189,9 @@ pub const BUILT_IN: &[Row] = &[
         files: SCRIPT_FILES,
         root: Root::Node,
         local: Local::Node,
+        // A rename at a use would make an alias in that file only.
+        settings: r#"{"js/ts":{"preferences":{"useAliasesForRenames":false}},"typescript":{"preferences":{"useAliasesForRenames":false}},"javascript":{"preferences":{"useAliasesForRenames":false}}}"#,
         pull: true,
-        unverified: true,
         install: "run `npm i -D typescript@7`",
         ..DEFAULT
     },
@@ -208,10 +211,9 @@ pub const BUILT_IN: &[Row] = &[
         ]]),
         slot: Slot::Linter,
         local: Local::Node,
-        settings: r#"{"validate":"on","run":"onType","nodePath":null,"problems":{"shortenToSingleLine":false},"experimental":{},"rulesCustomizations":[],"workingDirectory":{"mode":"location"}}"#,
+        settings: r#"{"validate":"on","run":"onType","nodePath":null,"problems":{"shortenToSingleLine":false},"experimental":{},"rulesCustomizations":[],"workingDirectory":{"mode":"location"},"quiet":false,"onIgnoredFiles":"off","codeAction":{"disableRuleComment":{"enable":true,"location":"separateLine"},"showDocumentation":{"enable":true}},"codeActionOnSave":{"enable":false,"mode":"all"}}"#,
         pull: true,
-        unverified: true,
-        install: "run `npm i -D vscode-langservers-extracted`",
+        install: "run `npm i -D vscode-langservers-extracted eslint`",
         ..DEFAULT
     },
     Row {
@@ -228,7 +230,6 @@ pub const BUILT_IN: &[Row] = &[
         root: Root::Markers(&[&["biome.json", "biome.jsonc"]]),
         slot: Slot::Linter,
         local: Local::Node,
-        unverified: true,
         install: "run `npm i -D @biomejs/biome`",
         ..DEFAULT
     },
@@ -250,7 +251,7 @@ pub const BUILT_IN: &[Row] = &[
         files: &[(".sh", "shellscript"), (".bash", "shellscript")],
         root: Root::Markers(&[&[".git"]]),
         local: Local::Node,
-        unverified: true,
+        ready: Ready::Publication,
         install: "run `npm i -g bash-language-server`",
         ..DEFAULT
     },
@@ -262,7 +263,6 @@ pub const BUILT_IN: &[Row] = &[
         local: Local::Node,
         // Schemas come from the network otherwise.
         settings: r#"{"yaml":{"schemaStore":{"enable":false},"validate":true},"redhat":{"telemetry":{"enabled":false}}}"#,
-        unverified: true,
         install: "run `npm i -g yaml-language-server`",
         ..DEFAULT
     },
@@ -274,7 +274,6 @@ pub const BUILT_IN: &[Row] = &[
         local: Local::Node,
         init_options: r#"{"handledSchemaProtocols":["file"]}"#,
         settings: r#"{"json":{"validate":{"enable":true}}}"#,
-        unverified: true,
         install: "run `npm i -g vscode-langservers-extracted`",
         ..DEFAULT
     },
@@ -284,7 +283,8 @@ pub const BUILT_IN: &[Row] = &[
         files: &[(".html", "html"), (".htm", "html")],
         root: WEB_ROOT,
         local: Local::Node,
-        unverified: true,
+        init_options: r#"{"embeddedLanguages":{"css":true,"javascript":true}}"#,
+        settings: r#"{"html":{"validate":{"styles":true,"scripts":true}},"css":{"validate":true},"javascript":{"validate":{"enable":true}}}"#,
         install: "run `npm i -g vscode-langservers-extracted`",
         ..DEFAULT
     },
@@ -295,7 +295,6 @@ pub const BUILT_IN: &[Row] = &[
         root: WEB_ROOT,
         local: Local::Node,
         settings: r#"{"css":{"validate":true},"scss":{"validate":true},"less":{"validate":true}}"#,
-        unverified: true,
         install: "run `npm i -g vscode-langservers-extracted`",
         ..DEFAULT
     },

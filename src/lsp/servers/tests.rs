@@ -90,8 +90,17 @@ fn the_rows_that_tests_run_are_the_verified_ones() {
             "basedpyright",
             "pyright",
             "ty",
+            "pylsp",
             "ruff",
-            "typescript-language-server"
+            "typescript-language-server",
+            "tsc",
+            "eslint",
+            "biome",
+            "bash-language-server",
+            "yaml-language-server",
+            "vscode-json",
+            "vscode-html",
+            "vscode-css",
         ]
     );
 }

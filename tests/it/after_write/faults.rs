@@ -380,11 +380,16 @@ fn what_an_answer_lists_is_not_told_beneath_it() {
     assert!(!later.text.contains("error: new one"), "{}", later.text);
 }
 
-// D6: a server that is asked says "not now" twice and is asked again; one that says "do not ask" is not.
+// D6: a server that is asked says "not now" twice, or that texts changed, and is asked again; one that says
+// "do not ask" is not.
 #[test]
 fn a_cancelled_pull_is_repeated() {
-    for (data, n_asked) in [(json!({"retriggerRequest": true}), 3), (json!(null), 3)] {
-        let Some(project) = pulling(&data) else {
+    for (code, data, n_asked) in [
+        (-32802, json!({"retriggerRequest": true}), 3),
+        (-32802, json!(null), 3),
+        (-32801, json!(null), 3),
+    ] {
+        let Some(project) = pulling(code, &data) else {
             return;
         };
         let output = project
@@ -394,7 +399,7 @@ fn a_cancelled_pull_is_repeated() {
         let asked = project.received_of("textDocument/diagnostic");
         assert_eq!(asked.len(), n_asked);
     }
-    let Some(project) = pulling(&json!({"retriggerRequest": false})) else {
+    let Some(project) = pulling(-32802, &json!({"retriggerRequest": false})) else {
         return;
     };
     let output = project
@@ -405,14 +410,81 @@ fn a_cancelled_pull_is_repeated() {
 }
 
 /// A server that is asked for diagnostics and refuses twice first.
-fn pulling(data: &Value) -> Option<Project> {
+fn pulling(code: i64, data: &Value) -> Option<Project> {
     let scenario = json!({
         "capabilities": {"diagnosticProvider": {"interFileDependencies": false, "workspaceDiagnostics": false}},
-        "errors": {"textDocument/diagnostic": [[-32802, data], [-32802, data]]},
+        "errors": {"textDocument/diagnostic": [[code, data], [code, data]]},
         "answers": {"textDocument/diagnostic": {"kind": "full", "items": [item("bad")]}},
     });
     fake_with(scenario, |row, options| {
         row.pull = true;
         options
     })
+}
+
+/// A server that is asked about its whole project, and finds this in turn.
+fn surveying(surveys: Value, is_endless: bool) -> Option<Project> {
+    let scenario = json!({
+        "capabilities": {"diagnosticProvider": {"interFileDependencies": true, "workspaceDiagnostics": true}},
+        "answers": {"textDocument/diagnostic": {"kind": "full", "items": []}},
+        "surveys": surveys,
+        "endless_surveys": is_endless,
+    });
+    fake_with(scenario, |row, options| {
+        row.pull = true;
+        options
+    })
+}
+
+// Issue 4: the answer about a whole project is held back until something changes; the end of the announced
+// work settles it, and what was there before the write is no news.
+#[test]
+fn a_survey_ends_with_the_work_that_was_announced_for_it() {
+    let old = json!({"b.fk": [item("old")]});
+    let new = json!({"b.fk": [item("old"), item("new one")], "c.fk": [item("new two")]});
+    let Some(project) = surveying(json!([old, new]), false) else {
+        return;
+    };
+    let writing = Writing::new(&project, patient());
+    let said = writing.write("a.fk", "changed\n");
+    assert_eq!(
+        said,
+        "new diagnostics in other files:\nb.fk:1:1: error: new one\nc.fk:1:1: error: new two"
+    );
+    let asked = project.received_of("workspace/diagnostic");
+    assert_eq!(asked[0]["params"]["previousResultIds"], json!([]));
+    let known = asked[1]["params"]["previousResultIds"]
+        .as_array()
+        .expect("a list");
+    assert_eq!(known[0]["value"], "0", "the server is told what is known");
+    // Nobody waits for the answers any more.
+    project.until("both are withdrawn", |project| {
+        project.received_of("$/cancelRequest").len() == 2
+    });
+    assert_eq!(writing.write("a.fk", "changed again\n"), "");
+}
+
+// A project that is too large to be looked at within the bounds tells nothing old as new, and is not asked
+// about for ever.
+#[test]
+fn a_survey_without_end_holds_no_write_up_and_is_given_up() {
+    let found = json!({"b.fk": [item("old")]});
+    let Some(project) = surveying(json!([{}, found]), true) else {
+        return;
+    };
+    // The server is there before the short bounds count.
+    project.server("a.fk");
+    let bounds = Bounds {
+        baseline: Duration::from_millis(50),
+        settle: Duration::from_millis(300),
+        compiler: Duration::from_millis(300),
+        late: Duration::from_millis(50),
+    };
+    let writing = Writing::new(&project, bounds);
+    for n in 0..6 {
+        let said = writing.write("a.fk", &format!("{n}\n"));
+        assert!(!said.contains("old"), "{said}");
+    }
+    let n_asked = project.received_of("workspace/diagnostic").len();
+    assert!((1..=4).contains(&n_asked), "{n_asked}");
 }

@@ -29,7 +29,12 @@ impl Case {
             options.disabled = others.iter().map(|&id| id.to_owned()).collect();
             options
         });
-        let writing = Writing::new(&project, patient());
+        self.check_in(&project);
+    }
+
+    /// The same in a project that is there.
+    fn check_in(&self, project: &Project) {
+        let writing = Writing::new(project, patient());
         let broken = writing.write(self.file, self.wrong);
         assert!(broken.starts_with("new diagnostics:\n"), "{broken}");
         assert!(broken.contains(self.says), "{broken}");
@@ -166,6 +171,168 @@ fn typescript_tells_a_break_once() {
         within: "(in f)",
     }
     .check();
+}
+
+// R30 to R35 with the compiler of TypeScript 7, which is asked.
+#[test]
+fn typescript_7_tells_a_break_once() {
+    let Some(modules) = peers::typescript_7() else {
+        return;
+    };
+    let right = "export function f(): number {\n  return 1;\n}\n";
+    let case = Case {
+        binary: "node",
+        files: &[
+            ("package.json", "{}"),
+            (
+                "tsconfig.json",
+                "{\"compilerOptions\":{\"strict\":true,\"types\":[]}}",
+            ),
+            ("a.ts", "export function f(): number {\n  return 1;\n}\n"),
+        ],
+        file: "a.ts",
+        right,
+        wrong: "export function f(): number {\n  return 'x';\n}\n",
+        says: "a.ts:2:3: error[2322]: Type 'string' is not assignable to type 'number'.",
+        within: "(in f)",
+    };
+    let project = Project::with(case.files, |_, mut options| {
+        options.disabled = vec!["typescript-language-server".to_owned()];
+        options
+    });
+    std::os::unix::fs::symlink(modules, project.path("node_modules")).expect("writable");
+    case.check_in(&project);
+}
+
+// R30 to R35 with the other checker of its kind.
+#[test]
+fn pyright_tells_a_break_once() {
+    Case {
+        binary: "pyright-langserver",
+        files: &[("pyproject.toml", ""), ("a.py", PY_RIGHT)],
+        file: "a.py",
+        right: PY_RIGHT,
+        wrong: PY_WRONG,
+        says: "a.py:7:18: error[reportArgumentType]: ",
+        within: "(in C.m)",
+    }
+    .check_without(&["basedpyright", "ty", "ruff"]);
+}
+
+// R30 to R35 where there is a linter and no other server.
+#[test]
+fn ruff_alone_tells_a_break_once() {
+    Case {
+        binary: "ruff",
+        files: &[("pyproject.toml", ""), ("a.py", PY_RIGHT)],
+        file: "a.py",
+        right: PY_RIGHT,
+        wrong: "import os\n\nx = 1\n",
+        says: "[F401]: `os` imported but unused",
+        within: "",
+    }
+    .check_without(&["basedpyright", "pyright", "ty", "pylsp"]);
+}
+
+// Issue 4: what a change breaks in files that nobody opened is told by a server that looks at the whole
+// project when asked: what is new, five at most, and again when it comes back.
+#[test]
+fn a_server_that_is_asked_tells_of_closed_files() {
+    if peers::find("ty").is_none() {
+        return;
+    }
+    let right = "def f(x: int) -> int:\n    return x\n";
+    let wrong = right
+        .replace("x: int", "x: str")
+        .replace("return x", "return 1");
+    let callers: String = (0..6).map(|n| format!("y{n}: int = f({n})\n")).collect();
+    let callers = format!("from a import f\n\n{callers}");
+    let old = "from a import f\n\nz: str = f(1)\n";
+    let files = [
+        ("pyproject.toml", ""),
+        ("a.py", right),
+        ("b.py", &callers),
+        ("c.py", old),
+    ];
+    let project = Project::with(&files, |_, mut options| {
+        options.disabled = ["basedpyright", "pyright", "pylsp", "ruff"]
+            .map(str::to_owned)
+            .into();
+        options
+    });
+    let writing = Writing::new(&project, patient());
+    for _ in 0..2 {
+        let said = writing.write("a.py", &wrong);
+        let list = said
+            .strip_prefix("new diagnostics in other files:\n")
+            .expect(&said);
+        assert_eq!(list.matches("b.py:").count(), 5, "{said}");
+        assert!(said.ends_with("… 5 shown of 7"), "{said}");
+        assert!(!said.contains("invalid-assignment"), "old: {said}");
+        assert_eq!(writing.write("a.py", right), "");
+    }
+}
+
+// A file that the run wrote before is broken by the next write: its diagnostics are new, also where the
+// server speaks only when asked.
+#[test]
+fn a_file_that_was_written_before_is_told_when_the_next_write_breaks_it() {
+    let python = |name: &'static str, off: &'static [&'static str]| {
+        let right = "def f(x: int) -> int:\n    return 1\n";
+        let caller = "from a import f\n\nprint(f(1))\n";
+        let text = "b.py:3:9: error[";
+        (
+            name,
+            off,
+            "a.py",
+            right,
+            right.replace("int)", "str)"),
+            "b.py",
+            caller,
+            text,
+        )
+    };
+    let script = "export function f(x: number): number {\n  return 1 + Number(x);\n}\n";
+    let cases = [
+        python(
+            "basedpyright-langserver",
+            &["pyright", "ty", "pylsp", "ruff"],
+        ),
+        python("ty", &["basedpyright", "pyright", "pylsp", "ruff"]),
+        (
+            "typescript-language-server",
+            &[],
+            "a.ts",
+            script,
+            script.replace("x: number", "x: string"),
+            "b.ts",
+            "import { f } from './a';\n\nf(1);\n",
+            "b.ts:3:3: error[2345]",
+        ),
+    ];
+    for (binary, off, file, right, wrong, other, caller, text) in cases {
+        if peers::find(binary).is_none() {
+            continue;
+        }
+        let files = [
+            ("pyproject.toml", ""),
+            (
+                "tsconfig.json",
+                "{\"compilerOptions\":{\"strict\":true,\"types\":[]}}",
+            ),
+            (file, right),
+        ];
+        let project = Project::with(&files, |_, mut options| {
+            options.disabled = off.iter().map(|&id| id.to_owned()).collect();
+            options
+        });
+        let writing = Writing::new(&project, patient());
+        assert_eq!(writing.write(other, caller), "", "{binary}");
+        let said = writing.write(file, &wrong);
+        assert!(said.starts_with("new diagnostics:\n"), "{binary}: {said}");
+        assert!(said.contains(text), "{binary}: {said}");
+        assert_eq!(writing.write(file, right), "", "{binary}");
+    }
 }
 
 // R30 to R35 with a compiler that runs after each save.

@@ -220,3 +220,27 @@ fn a_dropped_run_leaves_no_process() {
         assert_eq!(session_of(pid), [0_u32; 0]);
     }
 }
+
+// Issue 4, point 4: in a large tree, too, the very next question finds what anybody did to a closed file.
+#[test]
+fn a_change_in_a_large_tree_is_seen_at_once() {
+    let Some(project) = fake(scenario()) else {
+        return;
+    };
+    std::fs::create_dir(project.path("many")).expect("writable");
+    for n in 0..5_000 {
+        project.write(&format!("many/n{n}.fk"), "x\n");
+    }
+    symbols(&project, "b.fk");
+    for n in [4_999, 0, 2_500] {
+        let name = format!("many/n{n}.fk");
+        project.write(&name, "y\n");
+        symbols(&project, "b.fk");
+        let opened = project.received_of("textDocument/didOpen");
+        let document = &opened.last().expect("one")["params"]["textDocument"];
+        let uri = document["uri"].as_str().expect("a URI");
+        assert!(uri.ends_with(&format!("/{name}")), "{uri}");
+        assert_eq!(document["text"], "y\n");
+    }
+    project.ends_without_a_trace();
+}

@@ -6,18 +6,18 @@ use crate::support::lsp::Project;
 use crate::support::peers;
 
 /// Two files of one language: `util` defines `add` with a comment, `main` uses it twice.
-struct Sample {
-    server: &'static str,
-    program: &'static str,
-    files: &'static [(&'static str, &'static str)],
-    util: &'static str,
+pub(super) struct Sample {
+    pub(super) server: &'static str,
+    pub(super) program: &'static str,
+    pub(super) files: &'static [(&'static str, &'static str)],
+    pub(super) util: &'static str,
     /// The line of `add` in `util`.
-    line: usize,
-    main: &'static str,
+    pub(super) line: usize,
+    pub(super) main: &'static str,
     /// The lines of its uses in `main`.
-    uses: &'static [usize],
+    pub(super) uses: &'static [usize],
     /// What its signature has.
-    signature: &'static str,
+    pub(super) signature: &'static str,
 }
 
 const RUST: Sample = Sample {
@@ -70,7 +70,7 @@ const C: Sample = Sample {
     signature: "int add(int a, int b)",
 };
 
-const PYTHON: Sample = Sample {
+pub(super) const PYTHON: Sample = Sample {
     server: "basedpyright",
     program: "basedpyright-langserver",
     files: &[
@@ -91,7 +91,7 @@ const PYTHON: Sample = Sample {
     signature: "def add(",
 };
 
-const SCRIPT: Sample = Sample {
+pub(super) const SCRIPT: Sample = Sample {
     server: "typescript-language-server",
     program: "typescript-language-server",
     files: &[
@@ -155,6 +155,12 @@ fn ask(sample: &Sample, others_off: &[&str]) {
         options.disabled = others_off.iter().map(|&id| id.to_owned()).collect();
         options
     });
+    ask_in(sample, project);
+}
+
+/// The same in a project that is there.
+#[track_caller]
+pub(super) fn ask_in(sample: &Sample, project: Project) {
     if let Some(text) = project.read("compile_commands.json") {
         let work = project.work().display().to_string();
         project.write("compile_commands.json", &text.replace("WORK", &work));

@@ -34,6 +34,11 @@ impl Case {
             options.disabled = others.iter().map(|&id| id.to_owned()).collect();
             options
         });
+        self.check_in(&project);
+    }
+
+    /// The same in a project that is there.
+    fn check_in(&self, project: &Project) {
         let work = project.work().to_string_lossy().into_owned();
         let files: Vec<(&str, String)> = self
             .files
@@ -43,7 +48,7 @@ impl Case {
         for (name, text) in &files {
             project.write(name, text);
         }
-        let run = renaming(&project);
+        let run = renaming(project);
         let args = |symbol: &str, new_name: &str| {
             let (file, line) = self.at;
             json!({"file": file, "line": line, "symbol": symbol, "new_name": new_name})
@@ -211,6 +216,65 @@ fn typescript_renames_the_import_and_not_an_alias() {
         n_files: 2,
     }
     .check();
+}
+
+// The compiler of TypeScript 7 is told the same in its settings.
+#[test]
+fn typescript_7_renames_the_import_and_not_an_alias() {
+    let Some(modules) = peers::typescript_7() else {
+        return;
+    };
+    let case = Case {
+        binary: "node",
+        files: owned(&[
+            ("package.json", "{}"),
+            (
+                "tsconfig.json",
+                "{\"compilerOptions\":{\"strict\":true,\"types\":[]}}",
+            ),
+            (
+                "lib.ts",
+                "export function greeting(): number {\n  return 1;\n}\n",
+            ),
+            (
+                "user.ts",
+                "import { greeting } from './lib';\n\nexport const x = ['😀', greeting()];\n",
+            ),
+        ]),
+        at: ("user.ts", 3),
+        from: "greeting",
+        to: "welcome",
+        n_files: 2,
+    };
+    let project = Project::with(&[], |_, mut options| {
+        options.disabled = vec!["typescript-language-server".to_owned()];
+        options
+    });
+    for (name, text) in &case.files {
+        project.write(name, text);
+    }
+    std::os::unix::fs::symlink(modules, project.path("node_modules")).expect("writable");
+    case.check_in(&project);
+}
+
+#[test]
+fn pyright_renames_in_closed_files_too() {
+    Case {
+        binary: "pyright-langserver",
+        files: owned(&[
+            ("pyproject.toml", ""),
+            ("lib.py", "def greeting() -> int:\n    return 1\n"),
+            (
+                "user.py",
+                "from lib import greeting\n\nprint(\"😀é\", greeting())\n",
+            ),
+        ]),
+        at: ("lib.py", 1),
+        from: "greeting",
+        to: "welcome",
+        n_files: 2,
+    }
+    .check_without(&["basedpyright", "ty", "pylsp", "ruff"]);
 }
 
 // clangd asked too early renames in the open file only.

@@ -13,6 +13,7 @@ pub(crate) fn folders() -> Vec<PathBuf> {
     let mut folders = vec![
         peers.join("venv/bin"),
         peers.join("node/node_modules/.bin"),
+        peers.join("servers/node_modules/.bin"),
         PathBuf::from("/usr/lib/llvm-22/bin"),
     ];
     folders.extend(env::split_paths(&env::var_os("PATH").unwrap_or_default()));
@@ -36,6 +37,28 @@ pub(crate) fn find(name: &str) -> Option<PathBuf> {
         println!("skipped: {name} missing");
     }
     found
+}
+
+/// Finds the folder of the compiler of TypeScript 7, which is a server too; it is on no `PATH`, because
+/// an older one of the same name is. Without it says that the test is skipped.
+pub(crate) fn typescript_7() -> Option<PathBuf> {
+    let modules =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("target/peers/typescript7/node_modules");
+    let found = modules.join(".bin/tsc").is_file();
+    if !found {
+        println!("skipped: typescript 7 missing");
+    }
+    found.then_some(modules)
+}
+
+/// Finds the folder of the packages that the further servers of Node came with.
+pub(crate) fn server_modules() -> Option<PathBuf> {
+    let modules = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/peers/servers/node_modules");
+    let found = modules.join("eslint").is_dir();
+    if !found {
+        println!("skipped: eslint missing");
+    }
+    found.then_some(modules)
 }
 
 /// Tells whether the Python of the peers imports a module; without it says that the test is skipped.

@@ -1,7 +1,6 @@
 //! Questions to servers that a write may ask, each with its bound.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::super::place::{Outline, document};
@@ -14,16 +13,17 @@ use crate::lsp::supervisor::Supervisor;
 /// How long the names of symbols may take, which are a nicety.
 const OUTLINE: Duration = Duration::from_millis(500);
 
-/// The server of a file, if it has started by then; a start that takes longer goes on.
-pub(super) fn server_within(
+/// Starts the servers and linters of a file, if they are there by then; a start that takes longer goes on.
+/// A file with a linter and nothing else is served, too.
+pub(super) fn servers_within(
     supervisor: &Supervisor,
     path: &Path,
     deadline: Instant,
     cancel: &Cancel,
-) -> Option<Result<Arc<Server>, Unusable>> {
+) -> Option<Result<(), Unusable>> {
     let stop = cancel.child();
     let (done, waiting) = crossbeam_channel::bounded::<()>(0);
-    let res = std::thread::scope(|scope| {
+    let (primary, linters) = std::thread::scope(|scope| {
         let alarm = stop.clone();
         scope.spawn(move || {
             let woken = waiting.recv_deadline(deadline);
@@ -31,13 +31,15 @@ pub(super) fn server_within(
                 alarm.cancel();
             }
         });
-        let res = supervisor.server_for(path, &stop);
+        let primary = supervisor.server_for(path, &stop);
+        let linters = supervisor.linters_for(path, &stop);
         drop(done);
-        res
+        (primary, linters)
     });
-    match res {
+    match primary {
         Err(unusable) if unusable.cancelled => None,
-        res => Some(res),
+        Err(unusable) if linters.is_empty() => Some(Err(unusable)),
+        Ok(_) | Err(_) => Some(Ok(())),
     }
 }
 

@@ -48,6 +48,12 @@ impl Watch {
         !self.servers.is_empty() && self.servers.iter().all(|server| server.is_alive())
     }
 
+    /// Whether all of these are among its servers.
+    pub(super) fn has(&self, servers: &[Arc<Server>]) -> bool {
+        let is_known = |one: &Arc<Server>| self.servers.iter().any(|known| Arc::ptr_eq(known, one));
+        servers.iter().all(is_known)
+    }
+
     pub(super) fn answer(&mut self, server: &Server, found: Vec<Diagnostic>) {
         let generation = server.look(|state| state.published().generation());
         self.answers

@@ -1,0 +1,233 @@
+//! What a write did to files that were not written: the callers of what it changed.
+//!
+//! Servers that publish speak of them by themselves. One that speaks only when asked is asked about its
+//! whole project where it offers that, and about a few open files otherwise; what nobody speaks of is not
+//! told.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::Instant;
+
+use super::super::place::told;
+use super::report::{NewDiagnostic, WriteReport};
+use super::watch::{Name, name_of};
+use super::{State, Writes};
+use crate::cancel::Cancel;
+use crate::lsp::client::Server;
+use crate::lsp::ledger::Counts;
+use crate::lsp::published;
+use crate::lsp::settle::{is_slow, settled_already, speaks_up};
+
+/// How it went when a server was asked about its whole project.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Survey {
+    /// Whether it has answered once: what it says later can be compared.
+    is_done: bool,
+    /// How often in a row it has not.
+    n_missed: usize,
+}
+
+/// A project that was too large for a survey so often is not surveyed any more.
+const SURVEYS_MISSED: usize = 4;
+
+/// Other open files of a server that is asked instead of listened to.
+const OTHERS_ASKED: usize = 5;
+
+impl Writes {
+    /// A server that speaks only when asked is asked about other files, before a write for what they have
+    /// and after it for what they have then: about all of the project where it offers that, about a few
+    /// that are open otherwise.
+    pub(super) fn ask_others(
+        &self,
+        server: &Server,
+        paths: &[PathBuf],
+        deadline: Instant,
+        cancel: &Cancel,
+    ) {
+        if speaks_up(server) {
+            return;
+        }
+        let mut others = server.recent_documents();
+        others.retain(|other| !paths.contains(other));
+        others.truncate(OTHERS_ASKED);
+        others.retain(|other| server.sync(other).is_ok());
+        if !server.pulls() {
+            return self.ask_again(server, &others, deadline, cancel);
+        }
+        if server.surveys() && self.survey(server, deadline, cancel) {
+            return;
+        }
+        for other in &others {
+            // What it does not answer in time is not told.
+            let _ = server.pull(other, deadline, cancel);
+        }
+    }
+
+    /// Asks about the whole project; tells whether that is still tried.
+    fn survey(&self, server: &Server, deadline: Instant, cancel: &Cancel) -> bool {
+        let name = name_of(server);
+        let n_missed = |state: &State| state.surveys.get(&name).map_or(0, |survey| survey.n_missed);
+        if n_missed(&self.lock()) >= SURVEYS_MISSED {
+            return false;
+        }
+        let is_whole = matches!(server.survey(deadline, cancel), Ok(true));
+        let mut state = self.lock();
+        let survey = state.surveys.entry(name.clone()).or_default();
+        survey.is_done |= is_whole;
+        survey.n_missed = match is_whole {
+            true => 0,
+            false => survey.n_missed + 1,
+        };
+        if is_whole {
+            // A clean project is a first word, too.
+            state.heard.insert(name);
+        }
+        true
+    }
+
+    /// Asks a server that answers in its own way about files that the run wrote before.
+    fn ask_again(&self, server: &Server, others: &[PathBuf], deadline: Instant, cancel: &Cancel) {
+        for other in others {
+            let is_idle = |state: &State| {
+                let watch = state.watches.get(other);
+                watch.is_some_and(|watch| watch.seen(&name_of(server)).is_some())
+            };
+            let Some(document) = server.document(other).filter(|_| is_idle(&self.lock())) else {
+                continue;
+            };
+            let settled = settled_already(server, other, document.version, deadline, cancel);
+            if let Some(found) = self.told(server, other, settled)
+                && let Some(watch) = self.lock().watches.get_mut(other)
+            {
+                watch.answer(server, found);
+            }
+        }
+    }
+
+    /// Takes what a server that is asked has just said of files that the run wrote before as what they had
+    /// before the next write: somebody else changed it.
+    pub(super) fn absorb(&self, server: &Server, paths: &[PathBuf]) {
+        if speaks_up(server) {
+            return;
+        }
+        let watched: Vec<PathBuf> = self.lock().watches.keys().cloned().collect();
+        for path in watched.iter().filter(|path| !paths.contains(path)) {
+            if server.pulls() {
+                self.take_late(path, server);
+            }
+            let mut state = self.lock();
+            let counts = match state.watches.get(path) {
+                Some(watch) if watch.waiting.is_empty() => Counts::of(&watch.all()),
+                _ => continue,
+            };
+            self.ledger.observe(path, &counts);
+            state.known.insert(path.clone(), counts);
+        }
+    }
+
+    /// Notes what other files have, unless something about them is still on its way.
+    pub(super) fn look_elsewhere(&self, paths: &[PathBuf]) {
+        if self.is_pending() {
+            return;
+        }
+        for server in self.supervisor.servers() {
+            let said = server.look(|state| {
+                let said = state.published().iter();
+                said.map(|(path, said)| (path.to_owned(), Counts::of_published(&said.items)))
+                    .collect::<Vec<_>>()
+            });
+            let mut state = self.lock();
+            // What it has said by now was there before the write.
+            if !said.is_empty() {
+                state.heard.insert(name_of(&server));
+            }
+            for (path, counts) in said {
+                if !paths.contains(&path) && !state.watches.contains_key(&path) {
+                    state.elsewhere.insert((name_of(&server), path), counts);
+                }
+            }
+        }
+    }
+
+    /// What the servers have published about files that the run did not write.
+    pub(super) fn evaluate_elsewhere(
+        &self,
+        watched: &[PathBuf],
+        surveys: &BTreeMap<Name, Survey>,
+        report: &mut WriteReport,
+    ) {
+        if watched.is_empty() {
+            return;
+        }
+        for server in self.supervisor.servers() {
+            let said = server.look(|state| {
+                let said = state.published().iter();
+                let others = said.filter(|(path, _)| !watched.iter().any(|known| known == path));
+                others
+                    .map(|(path, said)| (path.to_owned(), said.items.clone()))
+                    .collect::<Vec<_>>()
+            });
+            self.forget_clean(&server, &said, watched);
+            // What a first survey finds in files that it had not come to before may be old.
+            let has_baseline = |survey: &Survey| survey.is_done;
+            let is_unsurveyed =
+                server.surveys() && !surveys.get(&name_of(&server)).is_some_and(has_baseline);
+            // The first words of a server are about everything that was ever wrong.
+            let is_first = self.lock().heard.insert(name_of(&server));
+            for (path, items) in said {
+                let counts = Counts::of_published(&items);
+                let key = (name_of(&server), path.clone());
+                let before = self.lock().elsewhere.insert(key, counts.clone());
+                // The first words about a file that a query opened are about what it always had. A compiler
+                // looks at files that nobody opened, too: what it is silent about had nothing.
+                let is_opened = !is_slow(&server) && server.document(&path).is_some();
+                let before = match before {
+                    Some(before) => before,
+                    None if is_opened || is_unsurveyed => continue,
+                    None => Counts::default(),
+                };
+                if is_first || before == counts {
+                    continue;
+                }
+                let now = told(self.supervisor.workspace(), &server, &path, &items);
+                let appeared = self.ledger.newly(&path, &before, &now);
+                report
+                    .elsewhere
+                    .extend(appeared.into_iter().map(|appeared| NewDiagnostic {
+                        symbol: None,
+                        count: appeared.count,
+                        diagnostic: appeared.diagnostic,
+                    }));
+            }
+        }
+    }
+
+    /// Drops what a server does not say any more of files that it had spoken of: they are clean, and what
+    /// was told of them is new when it comes back.
+    fn forget_clean(
+        &self,
+        server: &Server,
+        said: &[(PathBuf, Vec<published::Diagnostic>)],
+        watched: &[PathBuf],
+    ) {
+        let name = name_of(server);
+        let said: BTreeSet<&PathBuf> = said.iter().map(|(path, _)| path).collect();
+        let mut state = self.lock();
+        let is_gone = |(of, path): &(Name, PathBuf)| {
+            *of == name && !said.contains(path) && !watched.contains(path)
+        };
+        let gone: Vec<(Name, PathBuf)> = state
+            .elsewhere
+            .keys()
+            .filter(|key| is_gone(key))
+            .cloned()
+            .collect();
+        for key in gone {
+            state.elsewhere.remove(&key);
+            let (_, path) = &key;
+            if !state.elsewhere.keys().any(|(_, other)| other == path) {
+                self.ledger.observe(path, &Counts::default());
+            }
+        }
+    }
+}

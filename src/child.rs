@@ -12,6 +12,7 @@ mod drain;
 mod exit;
 mod program;
 mod signals;
+pub(crate) mod stoppable;
 mod tree;
 pub mod watcher;
 
@@ -438,6 +439,8 @@ fn before_exec(command: &mut Command, isolation: Isolation, record: Option<(Arc<
             for signal in DEFAULTED {
                 libc::signal(signal, libc::SIG_DFL);
             }
+            // So it is with huge pages: a host that does without them decides for itself alone.
+            libc::prctl(libc::PR_SET_THP_DISABLE, 0, 0, 0, 0);
             if isolation != Isolation::Group {
                 rustix::process::setsid()?;
             }

@@ -1,18 +1,19 @@
 //! `toolbox bash`.
 
 use std::env;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use toolbox::child::Processes;
-use toolbox::shell::ShellOptions;
+use toolbox::shell::{OnOutput, ShellOptions};
 use toolbox::tools::ShellResources;
 use toolbox::workspace::Workspace;
 
 use crate::args::Global;
 use crate::background;
-use crate::host::{Host, state_dir};
+use crate::host::{Host, output_dir};
 use crate::output::{Console, Ending, Step};
 
 /// The status of a command whose time was over, as timeout(1) has it.
@@ -61,10 +62,15 @@ enum ActionFlag {
 }
 
 /// The shell of this machine: bash, or what every system has; commands get this process's environment.
-pub(crate) fn resources(workspace: &Workspace, processes: Processes) -> ShellResources {
+pub(crate) fn resources(
+    workspace: &Workspace,
+    processes: Processes,
+    on_output: Option<OnOutput>,
+) -> ShellResources {
     let shell = which::which("bash").unwrap_or_else(|_| PathBuf::from("/bin/sh"));
     let mut options = ShellOptions::new(shell, env::vars_os().collect());
-    options.output_dir = state_dir(workspace.root()).map(|folder| folder.join("output"));
+    options.output_dir = output_dir(workspace.root());
+    options.on_output = on_output;
     ShellResources {
         processes,
         workspace: workspace.clone(),
@@ -72,8 +78,18 @@ pub(crate) fn resources(workspace: &Workspace, processes: Processes) -> ShellRes
     }
 }
 
+/// Writes output to the terminal as it comes. Nobody reads a terminal that is gone, and the command ends as
+/// it would.
+fn to_terminal() -> OnOutput {
+    OnOutput::new(|bytes| {
+        let mut out = io::stdout().lock();
+        let _ = out.write_all(bytes).and_then(|()| out.flush());
+    })
+}
+
 /// Runs a command, and ends as it did.
 pub(crate) fn bash(console: &Console, global: &Global, flags: BashFlags) -> Step {
+    let mut shown = false;
     let output = if let Some(id) = flags.background_id {
         let action = match flags.action {
             ActionFlag::Output => "output",
@@ -90,7 +106,12 @@ pub(crate) fn bash(console: &Console, global: &Global, flags: BashFlags) -> Step
             call["run_in_background"] = json!(true);
             background::call(console, global, "Bash", call)?
         } else {
-            Host::open(console, global)?.dispatch(console, "Bash", call)?
+            let mut host = Host::open(console, global)?;
+            if console.terminal && !console.json {
+                shown = true;
+                host.on_output = Some(to_terminal());
+            }
+            host.dispatch(console, "Bash", call)?
         }
     };
     let data = &output.data;
@@ -98,7 +119,9 @@ pub(crate) fn bash(console: &Console, global: &Global, flags: BashFlags) -> Step
         console.print_json(data)?;
     } else {
         // The output is what a pipe wants; what is said about it goes beside it.
-        console.print_bytes(data["output"].as_str().unwrap_or_default())?;
+        if !shown {
+            console.print_bytes(data["output"].as_str().unwrap_or_default())?;
+        }
         for note in data["notes"].as_array().into_iter().flatten() {
             console.note(note.as_str().unwrap_or_default());
         }

@@ -1,6 +1,9 @@
 //! `toolbox bash`.
 
+use std::process::Command as Process;
+
 use super::*;
+use crate::support::terminal::Terminal;
 
 // R142: the output goes where a pipe takes it, what is said about it beside it, the code is the command's.
 #[test]
@@ -37,4 +40,54 @@ fn bash_ends_as_its_command_does() {
         (&data["output"], &data["exit_code"]),
         (&json!("x\n"), &json!(2))
     );
+}
+
+// R142: at a terminal the output appears while the command runs, all of it and once; the code is the
+// command's, and what is said about it comes after it.
+#[test]
+fn at_a_terminal_output_appears_while_the_command_runs() {
+    let checkout = Checkout::new(&[]);
+    let command = |args: &[&str]| {
+        let mut command = Process::new(env!("CARGO_BIN_EXE_toolbox"));
+        command
+            .env("HOME", checkout.home())
+            .env("PATH", "/usr/bin:/bin")
+            .env("TERM", "xterm")
+            .current_dir(checkout.root())
+            .args(args);
+        command
+    };
+    // It goes on only once its first line was seen.
+    let script = "echo one; until [ -e go ]; do sleep 0.05; done; echo two >&2; seq 9000; exit 3";
+    let mut terminal = Terminal::start(&command(&["bash", script]));
+    terminal.sees("one\n");
+    std::fs::write(checkout.root().join("go"), "").expect("a file");
+    terminal.sees("two\n");
+    let (code, screen) = terminal.ends();
+    assert_eq!(code, Some(3));
+    assert_eq!(screen.matches("one\n").count(), 1);
+    // The middle that an answer would leave out is there too.
+    let numbers: Vec<&str> = screen
+        .lines()
+        .filter(|line| line.parse::<u32>().is_ok())
+        .collect();
+    assert_eq!(numbers.len(), 9000, "{}", &screen[..200]);
+    assert!(!screen.contains("left out"));
+    // Asked for JSON, nothing but JSON appears.
+    let (code, screen) = Terminal::start(&command(&["--json", "bash", "echo hi"])).ends();
+    assert_eq!(code, Some(0));
+    let data: Value = serde_json::from_str(screen.trim()).expect("JSON");
+    assert_eq!(data["output"], "hi\n");
+}
+
+// The command does without huge pages; what it starts has them as if a shell had started it.
+#[test]
+fn what_a_command_does_without_its_children_have() {
+    let checkout = Checkout::new(&[]);
+    let mut command = checkout.toolbox(&["bash", "grep THP_enabled /proc/self/status"]);
+    command
+        .env("PATH", "/usr/bin:/bin")
+        .assert()
+        .success()
+        .stdout("THP_enabled:\t1\n");
 }

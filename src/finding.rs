@@ -165,10 +165,8 @@ pub(crate) fn census(
 }
 
 fn is_hidden(folder: &Path, path: &Path) -> bool {
-    path.strip_prefix(folder)
-        .unwrap_or(path)
-        .components()
-        .any(|component| component.as_os_str().as_encoded_bytes().starts_with(b"."))
+    let inside = walk::below(folder, path);
+    inside.starts_with(b".") || memchr::memmem::find(inside, b"/.").is_some()
 }
 
 /// Selects file types by their names, such as `rust` or `py`.

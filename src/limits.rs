@@ -347,6 +347,9 @@ pub const GREP_HEAP_BYTES: usize = 128 << 20;
 /// Longest pattern of a text search or glob, in bytes.
 pub const FIND_PATTERN_BYTES: usize = 16_384;
 
+/// Characters of each line of a pattern that an error quotes.
+pub const FIND_QUOTED_CHARS: usize = 200;
+
 /// Files that an empty answer looks at to say what the rules left out.
 pub const CENSUS_FILES: usize = 50_000;
 

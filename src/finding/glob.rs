@@ -18,7 +18,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, StatxFlags, open, statx};
 use serde::Serialize;
 
 use crate::cancel::Cancel;
-use crate::finding::{FindingError, census, check_pattern, counted, gathered};
+use crate::finding::{FindingError, census, check_pattern, counted, gathered, quoted};
 use crate::limits;
 use crate::walk::{self, WalkOptions, order};
 use crate::workspace::Workspace;
@@ -132,7 +132,7 @@ pub fn glob(
 
 fn plan(workspace: &Workspace, query: &GlobQuery) -> Result<Plan, FindingError> {
     let bad = |reason: &str| FindingError::BadGlob {
-        glob: query.pattern.clone(),
+        glob: quoted(&query.pattern),
         reason: reason.to_owned(),
     };
     let mut pattern = query.pattern.as_str();

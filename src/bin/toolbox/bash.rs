@@ -90,6 +90,7 @@ fn to_terminal() -> OnOutput {
 /// Runs a command, and ends as it did.
 pub(crate) fn bash(console: &Console, global: &Global, flags: BashFlags) -> Step {
     let mut shown = false;
+    let in_background = flags.background_id.is_some() || flags.run_in_background;
     let output = if let Some(id) = flags.background_id {
         let action = match flags.action {
             ActionFlag::Output => "output",
@@ -126,19 +127,35 @@ pub(crate) fn bash(console: &Console, global: &Global, flags: BashFlags) -> Step
             console.note(note.as_str().unwrap_or_default());
         }
         if let (Some(id), true) = (data["background_id"].as_str(), data["running"] == true) {
-            console.note(&format!("runs in the background as {id}"));
+            console.note(&match in_background {
+                true => format!("runs in the background as {id}"),
+                // They belong to the run of this command, which is over.
+                false => {
+                    "what it left running ends now; `toolbox bash --run-in-background` keeps a \
+                          command"
+                        .to_owned()
+                }
+            });
         }
     }
-    match status(data) {
+    match status(data, in_background) {
         0 => Ok(()),
         status => Err(Ending::Status(status)),
     }
 }
 
-fn status(data: &Value) -> u8 {
+fn status(data: &Value, in_background: bool) -> u8 {
     if data["timed_out"] == true {
         return TIMED_OUT;
     }
-    let code = data["exit_code"].as_i64().unwrap_or(0);
-    u8::try_from(code).unwrap_or(u8::MAX)
+    match data["exit_code"].as_i64() {
+        Some(code) => u8::try_from(code).unwrap_or(u8::MAX),
+        None if in_background => 0,
+        // The shell went without a word, with all around it, as after `kill -9 0`: that is no success.
+        None => match data["signal"].as_str() {
+            Some("SIGKILL") => 137,
+            Some("SIGTERM") => 143,
+            _ => 1,
+        },
+    }
 }

@@ -22,6 +22,13 @@ fn bash_ends_as_its_command_does() {
         .stdout(format!("{}\n", checkout.home().display()))
         .stderr("note: working folder: sub\n");
     run(&["bash", "kill -9 $$"]).code(137);
+    // The whole group goes, and nobody is left to report a code.
+    run(&["bash", "kill -9 0"]).code(137);
+    // What it leaves running is ended with the command, and said to be.
+    run(&["bash", "sleep 600 & echo ok"])
+        .code(0)
+        .stdout("ok\n")
+        .stderr(contains("ends now").and(contains("bash_1").not()));
     run(&["bash", "sleep 600", "--timeout", "1"])
         .code(124)
         .stderr(contains("timed out"));

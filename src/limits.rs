@@ -101,6 +101,9 @@ pub const ERRORS_NOTED: usize = 1_000;
 /// Bytes of a page that are read, after decompression (R148).
 pub const FETCH_BYTES: usize = 5 << 20;
 
+/// Longest address of a page, in bytes; servers take no longer ones.
+pub const FETCH_URL_BYTES: usize = 8_192;
+
 /// Characters of a page that an answer holds.
 pub const FETCH_CHARS: usize = 100_000;
 

@@ -14,6 +14,7 @@ use url::Url;
 
 use crate::cancel::Cancel;
 use crate::limits;
+use crate::text::clip;
 use crate::web::guard::{Allowed, Forbidden, GuardedResolver};
 use crate::web::page::{self, Content};
 
@@ -350,7 +351,7 @@ impl fmt::Debug for Fetcher {
 /// Reads what was asked for.
 fn parse(text: &str) -> Result<Url, FetchError> {
     let bad = |reason: &str| FetchError::BadUrl {
-        url: text.to_owned(),
+        url: clip(text, QUOTED_CHARS).into_owned(),
         reason: reason.to_owned(),
     };
     let url = Url::parse(text.trim()).map_err(|err| match err {
@@ -363,7 +364,18 @@ fn parse(text: &str) -> Result<Url, FetchError> {
     Ok(url)
 }
 
+const _: () = assert!(
+    limits::FETCH_URL_BYTES == 8192,
+    "the message below names it"
+);
+
+/// Characters of a refused address that an error quotes.
+const QUOTED_CHARS: usize = 200;
+
 fn fetchable(url: &Url) -> Result<(), &'static str> {
+    if url.as_str().len() > limits::FETCH_URL_BYTES {
+        return Err("it is longer than 8192 bytes");
+    }
     if !matches!(url.scheme(), "http" | "https") {
         return Err("only http and https are fetched");
     }
@@ -396,10 +408,16 @@ fn redirect(url: &Url, response: &Response<ureq::Body>) -> Result<Option<Url>, F
         reason,
     };
     let text = String::from_utf8_lossy(location.as_bytes());
+    let bad_target = |why: &str| {
+        bad(format!(
+            "it redirects to '{}': {why}",
+            clip(&text, QUOTED_CHARS)
+        ))
+    };
     let target = url
         .join(&text)
-        .map_err(|err| bad(format!("it redirects to '{text}': {err}")))?;
-    fetchable(&target).map_err(|why| bad(format!("it redirects to '{target}': {why}")))?;
+        .map_err(|err| bad_target(&err.to_string()))?;
+    fetchable(&target).map_err(bad_target)?;
     Ok(Some(target))
 }
 
@@ -537,6 +555,16 @@ mod tests {
             );
         }
         assert_eq!(url(" https://host/a b ").as_str(), "https://host/a%20b");
+        // An address of the limit is fetched, and one that is longer is not repeated.
+        let long = |bytes: usize| format!("http://a/{}", "x".repeat(bytes - "http://a/".len()));
+        assert!(parse(&long(limits::FETCH_URL_BYTES)).is_ok());
+        let err = parse(&long(limits::FETCH_URL_BYTES + 1)).expect_err("too long");
+        assert!(
+            err.to_string()
+                .ends_with("…': it is longer than 8192 bytes"),
+            "{err}"
+        );
+        assert!(err.to_string().len() < 300);
         // Numbers that stand for an address are read before they are checked.
         assert_eq!(url("http://2130706433/").host_str(), Some("127.0.0.1"));
         assert_eq!(url("http://0x7f.1/").host_str(), Some("127.0.0.1"));

@@ -220,6 +220,7 @@ fn bad_requests_have_one_envelope() {
     assert_eq!(client.get("/a/b/c/d/e").0, 404);
     assert_eq!(client.get(&format!("/{id}?version=9")).0, 404);
     assert_eq!(client.get(&format!("/{id}?version=x")).0, 400);
+    assert_eq!(client.get(&format!("/{id}?version=1&version=1")).0, 400);
     let (_, first) = server.raw(&format!(
         "DELETE /api/v1/cloud/agents HTTP/1.1\r\nHost: x\r\nAuthorization: bearer {TOKEN}\r\n\r\n"
     ));

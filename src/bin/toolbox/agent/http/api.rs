@@ -291,7 +291,7 @@ fn is_over_limit(err: &(dyn Error + Send + Sync + 'static)) -> bool {
 }
 
 fn json_of(body: &[u8]) -> Result<Value, Refusal> {
-    parse_body(body).map_err(|err| Refusal::invalid(&format!("the body: {err}")))
+    parse_body(body).map_err(|err| Refusal::invalid(&format!("in the body: {err}")))
 }
 
 /// A session takes nothing of its own: its tools are those of its agent (R171).
@@ -317,6 +317,9 @@ fn version_of(query: &str) -> Result<Option<u64>, Refusal> {
     let mut version = None;
     for (key, value) in url::form_urlencoded::parse(query.as_bytes()) {
         match (&*key, value.parse()) {
+            ("version", _) if version.is_some() => {
+                return Err(Refusal::invalid("version is given twice"));
+            }
             ("version", Ok(number)) => version = Some(number),
             ("version", Err(_)) => {
                 return Err(Refusal::invalid(&format!(

@@ -6,6 +6,7 @@
 //! leaves the old state or the new one. A session is a file that names the version it began with (R167).
 //! What `tools` may hold is decided by whoever opens the store: this module only keeps it.
 
+mod body;
 mod record;
 
 use std::fs;
@@ -16,6 +17,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
+pub use crate::agents::body::parse_body;
 pub use crate::agents::record::{Agent, AgentFields, AgentSession};
 
 use crate::agents::record::{is_id, new_id};

@@ -12,6 +12,7 @@ mod drain;
 mod exit;
 mod program;
 mod signals;
+pub(crate) mod stoppable;
 mod tree;
 pub mod watcher;
 

@@ -18,6 +18,7 @@ use ignore::types::{Types, TypesBuilder};
 
 use crate::cancel::Cancel;
 use crate::limits;
+use crate::text::clip;
 use crate::walk::{self, WalkError, WalkOptions};
 use crate::workspace::WorkspaceError;
 
@@ -90,10 +91,19 @@ impl From<WalkError> for FindingError {
     fn from(error: WalkError) -> Self {
         let WalkError::BadGlob { glob, source } = error;
         Self::BadGlob {
-            glob,
-            reason: source.to_string(),
+            glob: quoted(&glob),
+            reason: quoted(&source.to_string()),
         }
     }
+}
+
+/// A pattern, or what is said about one, as an error shows it: lines that nobody would read are cut.
+fn quoted(text: &str) -> String {
+    let lines = text.split('\n');
+    let lines: Vec<_> = lines
+        .map(|line| clip(line, limits::FIND_QUOTED_CHARS))
+        .collect();
+    lines.join("\n")
 }
 
 /// Files that the rules left out, counted where an answer is empty.
@@ -165,10 +175,8 @@ pub(crate) fn census(
 }
 
 fn is_hidden(folder: &Path, path: &Path) -> bool {
-    path.strip_prefix(folder)
-        .unwrap_or(path)
-        .components()
-        .any(|component| component.as_os_str().as_encoded_bytes().starts_with(b"."))
+    let inside = walk::below(folder, path);
+    inside.starts_with(b".") || memchr::memmem::find(inside, b"/.").is_some()
 }
 
 /// Selects file types by their names, such as `rust` or `py`.
@@ -194,7 +202,7 @@ fn select_types(names: &[String]) -> Result<Option<Types>, FindingError> {
                 .map(|row| row.name().to_owned())
                 .collect();
             return Err(FindingError::UnknownType {
-                name: name.clone(),
+                name: quoted(name),
                 near,
             });
         }
@@ -204,8 +212,8 @@ fn select_types(names: &[String]) -> Result<Option<Types>, FindingError> {
         .build()
         .map(Some)
         .map_err(|err| FindingError::BadGlob {
-            glob: names.join(" "),
-            reason: err.to_string(),
+            glob: quoted(&names.join(" ")),
+            reason: quoted(&err.to_string()),
         })
 }
 

@@ -101,6 +101,9 @@ pub const ERRORS_NOTED: usize = 1_000;
 /// Bytes of a page that are read, after decompression (R148).
 pub const FETCH_BYTES: usize = 5 << 20;
 
+/// Longest address of a page, in bytes; servers take no longer ones.
+pub const FETCH_URL_BYTES: usize = 8_192;
+
 /// Characters of a page that an answer holds.
 pub const FETCH_CHARS: usize = 100_000;
 
@@ -350,6 +353,9 @@ pub const GREP_HEAP_BYTES: usize = 128 << 20;
 
 /// Longest pattern of a text search or glob, in bytes.
 pub const FIND_PATTERN_BYTES: usize = 16_384;
+
+/// Characters of each line of a pattern that an error quotes.
+pub const FIND_QUOTED_CHARS: usize = 200;
 
 /// Files that an empty answer looks at to say what the rules left out.
 pub const CENSUS_FILES: usize = 50_000;

@@ -25,6 +25,12 @@ use crate::shell::job::{Ended, Job, Waited};
 use crate::shell::output::{Told, Window};
 use crate::workspace::Workspace;
 
+/// Takes what a command in the foreground writes, as it comes; see [`ShellOptions::on_output`].
+#[derive(Clone)]
+pub struct OnOutput(Arc<Show>);
+
+type Show = dyn Fn(&[u8]) + Send + Sync;
+
 /// What a host decides about shell commands.
 #[derive(Clone, Debug)]
 pub struct ShellOptions {
@@ -34,6 +40,9 @@ pub struct ShellOptions {
     pub env: Env,
     /// Where output goes that is too long for an answer; without it the middle of it is lost.
     pub output_dir: Option<PathBuf>,
+    /// Who sees the output of a command in the foreground while it runs; the answer stays the same. It is
+    /// called from the thread that reads the output, so a slow one slows the command.
+    pub on_output: Option<OnOutput>,
     /// How long a command may take that names no time.
     pub timeout: Duration,
     /// The longest time that a command may name.
@@ -137,6 +146,19 @@ pub enum ShellError {
     Cancelled,
 }
 
+impl OnOutput {
+    /// Shows output to `show`: bytes in the order written, not cut where characters or lines end.
+    pub fn new(show: impl Fn(&[u8]) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(show))
+    }
+}
+
+impl fmt::Debug for OnOutput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OnOutput").finish_non_exhaustive()
+    }
+}
+
 impl ShellOptions {
     /// Options with the times of the requirements and no place for long output.
     pub fn new(shell: PathBuf, env: Env) -> Self {
@@ -144,6 +166,7 @@ impl ShellOptions {
             shell,
             env,
             output_dir: None,
+            on_output: None,
             timeout: limits::BASH_TIMEOUT,
             max_timeout: limits::BASH_MAX_TIMEOUT,
         }
@@ -179,7 +202,7 @@ impl Shell {
         let _turn = Turn::enter(&self.turn, cancel).ok_or(ShellError::Cancelled)?;
         let mut notes = Vec::new();
         let begun_in = self.folder(&mut notes);
-        let mut job = self.start(command, &begun_in)?;
+        let mut job = self.start(command, &begun_in, self.options.on_output.clone())?;
         match job.wait(timeout, cancel) {
             Waited::Cancelled => {
                 job.kill();
@@ -237,7 +260,7 @@ impl Shell {
         }
         let mut notes = Vec::new();
         let folder = self.folder(&mut notes);
-        let job = self.start(command, &folder)?;
+        let job = self.start(command, &folder, None)?;
         job.start_file();
         let told = Told {
             file: job.tell().file,
@@ -295,7 +318,12 @@ impl Shell {
         }
     }
 
-    fn start(&self, command: &str, folder: &Path) -> Result<Job, ShellError> {
+    fn start(
+        &self,
+        command: &str,
+        folder: &Path,
+        on_output: Option<OnOutput>,
+    ) -> Result<Job, ShellError> {
         let options = &self.options;
         let mut env = options.env.clone();
         env.set("PWD", folder);
@@ -305,9 +333,11 @@ impl Shell {
             .args([script::PRELUDE, command])
             .isolation(Isolation::Keeper);
         let window = Window::new(options.output_dir.clone());
-        Job::start(&self.processes, program, window).map_err(|source| ShellError::Start {
-            shell: options.shell.clone(),
-            source,
+        Job::start(&self.processes, program, window, on_output).map_err(|source| {
+            ShellError::Start {
+                shell: options.shell.clone(),
+                source,
+            }
         })
     }
 

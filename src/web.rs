@@ -12,4 +12,4 @@ mod search;
 
 pub use crate::web::fetch::{FetchError, Fetcher, Page, Redirect};
 pub use crate::web::guard::{Allowed, BadAllowance};
-pub use crate::web::search::{Hit, SearchError, SearchProvider, SearchQuery, Searxng};
+pub use crate::web::search::{Hit, Hits, SearchError, SearchProvider, SearchQuery, Searxng};

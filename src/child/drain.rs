@@ -1,16 +1,13 @@
 //! Threads that empty a child's pipes, so that it never blocks on them.
-//!
-//! A pipe may stay open long after the child, held by something that left its group. The thread therefore
-//! waits on the pipe and on a pipe of its own, whose closing tells it to stop; it is always joined.
 
 use std::collections::VecDeque;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::io::Errno;
+use rustix::event::PollFlags;
+
+use crate::child::stoppable::{Stop, Stoppable};
 
 /// Keeps the last bytes of a stream.
 #[derive(Debug)]
@@ -23,16 +20,13 @@ pub(crate) struct Head(Drain);
 /// Writes a child's input.
 #[derive(Debug)]
 pub(crate) struct Feed {
-    stop: Option<PipeWriter>,
-    thread: Option<JoinHandle<()>>,
+    _thread: Stoppable,
 }
 
 #[derive(Debug)]
 struct Drain {
     shared: Arc<Shared>,
-    /// Closing it stops the thread.
-    stop: Option<PipeWriter>,
-    thread: Option<JoinHandle<()>>,
+    _thread: Stoppable,
 }
 
 #[derive(Debug)]
@@ -109,29 +103,13 @@ impl Feed {
     pub(crate) fn start(name: &str, pipe: PipeWriter, bytes: Vec<u8>) -> io::Result<Self> {
         // With a blocking pipe the thread could not see that it shall stop.
         rustix::io::ioctl_fionbio(&pipe, true)?;
-        let (stopped, stop) = io::pipe()?;
-        let thread = std::thread::Builder::new()
-            .name(name.to_owned())
-            .spawn(move || fill(pipe, &stopped, &bytes))?;
-        Ok(Self {
-            stop: Some(stop),
-            thread: Some(thread),
-        })
-    }
-}
-
-impl Drop for Feed {
-    fn drop(&mut self) {
-        self.stop = None;
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
+        let thread = Stoppable::start(name, move |stop| fill(pipe, stop, &bytes))?;
+        Ok(Self { _thread: thread })
     }
 }
 
 impl Drain {
     fn start(name: &str, pipe: PipeReader, keep: Keep) -> io::Result<Self> {
-        let (stopped, stop) = io::pipe()?;
         let state = State {
             bytes: VecDeque::new(),
             total: 0,
@@ -144,18 +122,15 @@ impl Drain {
         });
         let thread = {
             let shared = Arc::clone(&shared);
-            std::thread::Builder::new()
-                .name(name.to_owned())
-                .spawn(move || {
-                    empty(pipe, &stopped, &shared);
-                    shared.lock().ended = true;
-                    shared.ended.notify_all();
-                })?
+            Stoppable::start(name, move |stop| {
+                empty(pipe, stop, &shared);
+                shared.lock().ended = true;
+                shared.ended.notify_all();
+            })?
         };
         Ok(Self {
             shared,
-            stop: Some(stop),
-            thread: Some(thread),
+            _thread: thread,
         })
     }
 
@@ -174,15 +149,6 @@ impl Drain {
                 .unwrap_or_else(PoisonError::into_inner);
         }
         true
-    }
-}
-
-impl Drop for Drain {
-    fn drop(&mut self) {
-        self.stop = None;
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
     }
 }
 
@@ -211,25 +177,9 @@ impl State {
 }
 
 /// Reads until the end of the stream or of the patience.
-fn empty(mut pipe: PipeReader, stopped: &PipeReader, shared: &Shared) {
+fn empty(mut pipe: PipeReader, stop: &Stop, shared: &Shared) {
     let mut buffer = [0; 16 * 1024];
-    loop {
-        let mut fds = [
-            PollFd::new(&pipe, PollFlags::IN),
-            PollFd::new(stopped, PollFlags::IN),
-        ];
-        match poll(&mut fds, None) {
-            Ok(_) => {}
-            Err(Errno::INTR) => continue,
-            Err(_) => return,
-        }
-        // A flood must not keep the thread from seeing that it shall stop.
-        if !fds[1].revents().is_empty() {
-            return;
-        }
-        if fds[0].revents().is_empty() {
-            continue;
-        }
+    while stop.wait_for(&pipe, PollFlags::IN) {
         match pipe.read(&mut buffer) {
             Ok(0) => return,
             Ok(n) => shared.lock().take(&buffer[..n]),
@@ -240,20 +190,8 @@ fn empty(mut pipe: PipeReader, stopped: &PipeReader, shared: &Shared) {
 }
 
 /// Writes until all is written, nobody reads any more, or the patience ends.
-fn fill(mut pipe: PipeWriter, stopped: &PipeReader, mut bytes: &[u8]) {
-    while !bytes.is_empty() {
-        let mut fds = [
-            PollFd::new(&pipe, PollFlags::OUT),
-            PollFd::new(stopped, PollFlags::IN),
-        ];
-        match poll(&mut fds, None) {
-            Ok(_) => {}
-            Err(Errno::INTR) => continue,
-            Err(_) => return,
-        }
-        if !fds[1].revents().is_empty() {
-            return;
-        }
+fn fill(mut pipe: PipeWriter, stop: &Stop, mut bytes: &[u8]) {
+    while !bytes.is_empty() && stop.wait_for(&pipe, PollFlags::OUT) {
         match pipe.write(bytes) {
             Ok(n) => bytes = &bytes[n..],
             Err(error)

@@ -3,18 +3,22 @@
 //! The literal head of a pattern is where the walk starts, so `target/doc/**/*.html` costs what lies there,
 //! and a folder or file that is named exactly is found although the ignore rules leave it out.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::fs;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::SystemTime;
 
 use globset::{GlobBuilder, GlobMatcher};
 use ignore::WalkState;
+use rustix::fs::{AtFlags, Mode, OFlags, StatxFlags, open, statx};
 use serde::Serialize;
 
 use crate::cancel::Cancel;
-use crate::finding::{FindingError, census, check_pattern, counted, gathered};
+use crate::finding::{FindingError, census, check_pattern, counted, gathered, quoted};
 use crate::limits;
 use crate::walk::{self, WalkOptions, order};
 use crate::workspace::Workspace;
@@ -69,8 +73,11 @@ pub struct GlobReport {
 #[derive(Debug)]
 struct Found {
     path: PathBuf,
-    changed: Option<SystemTime>,
+    changed: Option<Changed>,
 }
+
+/// When a file changed: seconds and nanoseconds since 1970.
+type Changed = (i64, u32);
 
 /// What the threads of a walk found.
 #[derive(Debug, Default)]
@@ -85,7 +92,8 @@ struct Walked {
 #[derive(Debug)]
 struct Plan {
     start: PathBuf,
-    matcher: GlobMatcher,
+    /// What a path below the start must match; every path does where there is none.
+    matcher: Option<GlobMatcher>,
     max_depth: Option<usize>,
 }
 
@@ -124,7 +132,7 @@ pub fn glob(
 
 fn plan(workspace: &Workspace, query: &GlobQuery) -> Result<Plan, FindingError> {
     let bad = |reason: &str| FindingError::BadGlob {
-        glob: query.pattern.clone(),
+        glob: quoted(&query.pattern),
         reason: reason.to_owned(),
     };
     let mut pattern = query.pattern.as_str();
@@ -155,8 +163,8 @@ fn plan(workspace: &Workspace, query: &GlobQuery) -> Result<Plan, FindingError> 
         .backslash_escape(true)
         .empty_alternates(true)
         .build()
-        .map_err(|err| bad(&err.kind().to_string()))?
-        .compile_matcher();
+        .map_err(|err| bad(&err.kind().to_string()))?;
+    let matcher = (!matches!(tail.as_str(), "**" | "**/*")).then(|| matcher.compile_matcher());
     // Alternatives may hold slashes, so this is a bound and not the depth itself.
     let max_depth = (!tail.contains("**")).then(|| tail.matches('/').count() + 1);
     Ok(Plan {
@@ -187,13 +195,14 @@ fn walk_plan(
         let mut batch = Batch {
             shared: &shared,
             walked: Walked::default(),
+            clock: Clock::default(),
         };
         Box::new(move |entry| {
             if cancel.is_cancelled() {
                 return WalkState::Quit;
             }
             match entry {
-                Ok(entry) => batch.walked.look_at(entry, workspace, query, plan),
+                Ok(entry) => batch.look_at(entry, workspace, query, plan),
                 Err(err) => {
                     let row = walk::described(&plan.start, &err);
                     batch.walked.unreadable.push(row);
@@ -212,6 +221,29 @@ fn walk_plan(
 struct Batch<'a> {
     shared: &'a Mutex<Walked>,
     walked: Walked,
+    clock: Clock,
+}
+
+/// Tells when files changed. A thread meets the files of a folder one after the other, so the folder is kept
+/// open and each is looked up by its name alone: that halves the cost of the newest first.
+#[derive(Debug, Default)]
+struct Clock {
+    folder: PathBuf,
+    open: Option<OwnedFd>,
+}
+
+impl Clock {
+    fn changed(&mut self, path: &Path) -> Option<Changed> {
+        let (folder, name) = (path.parent()?, path.file_name()?);
+        if self.open.is_none() || self.folder.as_os_str() != folder.as_os_str() {
+            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            self.open = open(folder, flags, Mode::empty()).ok();
+            folder.clone_into(&mut self.folder);
+        }
+        let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
+        let stat = statx(self.open.as_ref()?, name, flags, StatxFlags::MTIME).ok()?;
+        Some((stat.stx_mtime.tv_sec, stat.stx_mtime.tv_nsec))
+    }
 }
 
 impl Drop for Batch<'_> {
@@ -225,7 +257,7 @@ impl Drop for Batch<'_> {
     }
 }
 
-impl Walked {
+impl Batch<'_> {
     fn look_at(
         &mut self,
         entry: ignore::DirEntry,
@@ -240,25 +272,23 @@ impl Walked {
             return;
         }
         if kind.is_symlink() {
+            let walked = &mut self.walked;
             match fs::metadata(entry.path()) {
-                Err(_) => self.dead_links += 1,
+                Err(_) => walked.dead_links += 1,
                 Ok(metadata) if !metadata.is_file() => {}
-                Ok(_) if workspace.resolve(entry.path()).is_err() => self.outside_links += 1,
-                Ok(metadata) => self.found.push(Found {
-                    changed: metadata.modified().ok(),
+                Ok(_) if workspace.resolve(entry.path()).is_err() => walked.outside_links += 1,
+                Ok(metadata) => walked.found.push(Found {
+                    changed: Some(changed(&metadata)),
                     path: entry.into_path(),
                 }),
             }
             return;
         }
         let changed = match query.order {
-            Order::Newest => entry
-                .metadata()
-                .ok()
-                .and_then(|metadata| metadata.modified().ok()),
+            Order::Newest => self.clock.changed(entry.path()),
             Order::Path => None,
         };
-        self.found.push(Found {
+        self.walked.found.push(Found {
             changed,
             path: entry.into_path(),
         });
@@ -267,9 +297,16 @@ impl Walked {
 
 impl Plan {
     fn takes(&self, path: &Path) -> bool {
-        path.strip_prefix(&self.start)
-            .is_ok_and(|inside| self.matcher.is_match(inside))
+        let Some(matcher) = &self.matcher else {
+            return true;
+        };
+        matcher.is_match(OsStr::from_bytes(walk::below(&self.start, path)))
     }
+}
+
+fn changed(metadata: &fs::Metadata) -> Changed {
+    let nanoseconds = u32::try_from(metadata.mtime_nsec()).unwrap_or(0);
+    (metadata.mtime(), nanoseconds)
 }
 
 /// Looks for the file whose very name the pattern is, whatever the ignore rules say and whatever its name
@@ -289,7 +326,7 @@ fn named_exactly(workspace: &Workspace, query: &GlobQuery) -> Option<Found> {
         };
         Found {
             path,
-            changed: metadata.modified().ok(),
+            changed: Some(changed(&metadata)),
         }
     })
 }

@@ -19,7 +19,7 @@ use serde::Serialize;
 use crate::cancel::Cancel;
 use crate::finding::hits::{FileSink, Source, Want};
 use crate::finding::{
-    FindingError, census, check_pattern, counted, gathered, is_hidden, select_types,
+    FindingError, census, check_pattern, counted, gathered, is_hidden, quoted, select_types,
 };
 use crate::limits;
 use crate::walk::{self, WalkOptions};
@@ -193,12 +193,12 @@ fn matcher(query: &GrepQuery) -> Result<RegexMatcher, FindingError> {
         builder.line_terminator(None).dot_matches_new_line(true);
     }
     builder.build(&query.pattern).map_err(|err| {
-        let pattern = query.pattern.clone();
+        let pattern = quoted(&query.pattern);
         match err.kind() {
             grep_regex::ErrorKind::NotAllowed(_) => FindingError::LineEnd { pattern },
             _ => FindingError::BadRegex {
                 pattern,
-                reason: err.to_string(),
+                reason: quoted(&err.to_string()),
             },
         }
     })

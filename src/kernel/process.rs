@@ -8,7 +8,6 @@
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -16,6 +15,7 @@ use rustix::io::{Errno, ioctl_fionbio, ioctl_fionread};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
 use crate::cancel::Cancel;
+use crate::child::stoppable::{Stop, Stoppable};
 use crate::child::{Child, Exit, Isolation, Processes, Program, Stderr, Stream};
 use crate::kernel::interpreter::Interpreter;
 use crate::kernel::prelude::{Prelude, SAFE_PATH, SHIM};
@@ -42,7 +42,7 @@ pub(crate) struct Kernel {
     lines: Lines,
     buffer: Vec<u8>,
     ended: OwnedFd,
-    late: Option<LateReader>,
+    late: Option<Stoppable>,
     /// What the environment of everything that this interpreter started holds.
     mark: String,
     child: Child,
@@ -75,12 +75,6 @@ pub(crate) struct Seen {
     pub(crate) raw: bool,
     pub(crate) frames: bool,
     pub(crate) ended: bool,
-}
-
-#[derive(Debug)]
-struct LateReader {
-    stop: Option<PipeWriter>,
-    thread: Option<JoinHandle<()>>,
 }
 
 /// Bytes of one read: a pipe holds 64 KiB unless somebody made it larger.
@@ -162,7 +156,9 @@ impl Kernel {
             child,
         };
         kernel.await_hello(options, cancel)?;
-        kernel.late = Some(LateReader::start(child_name(pid), Arc::clone(&kernel.raw))?);
+        let raw = Arc::clone(&kernel.raw);
+        let late = Stoppable::start(&child_name(pid), move |stop| read_late(&raw, stop));
+        kernel.late = Some(late?);
         Ok(kernel)
     }
 
@@ -422,28 +418,6 @@ impl Wake {
     }
 }
 
-impl LateReader {
-    fn start(name: String, raw: Arc<RawOutput>) -> io::Result<Self> {
-        let (stopped, stop) = io::pipe()?;
-        let thread = std::thread::Builder::new()
-            .name(name)
-            .spawn(move || read_late(&raw, &stopped))?;
-        Ok(Self {
-            stop: Some(stop),
-            thread: Some(thread),
-        })
-    }
-}
-
-impl Drop for LateReader {
-    fn drop(&mut self) {
-        self.stop = None;
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
-}
-
 /// The variable that tells whose a process is.
 const MARK: &str = "TOOLBOX_KERNEL";
 
@@ -496,24 +470,9 @@ fn child_name(pid: Pid) -> String {
 }
 
 /// Reads what comes while no cell runs: whoever runs a cell holds the turn, and this waits for it.
-fn read_late(raw: &RawOutput, stopped: &PipeReader) {
+fn read_late(raw: &RawOutput, stop: &Stop) {
     let mut buffer = vec![0; 1 << 14];
-    loop {
-        let mut fds = [
-            PollFd::new(&raw.pipe, PollFlags::IN),
-            PollFd::new(stopped, PollFlags::IN),
-        ];
-        match poll(&mut fds, None) {
-            Ok(_) => {}
-            Err(Errno::INTR) => continue,
-            Err(_) => return,
-        }
-        if !fds[1].revents().is_empty() {
-            return;
-        }
-        if fds[0].revents().is_empty() {
-            continue;
-        }
+    while stop.wait_for(&raw.pipe, PollFlags::IN) {
         let mut late = raw.lock();
         match (&raw.pipe).read(&mut buffer) {
             Ok(0) => return,

@@ -1,17 +1,17 @@
 //! One started command: its processes, the thread that reads what it writes, and how it ended.
 
-use std::io::{self, PipeReader, PipeWriter, Read};
+use std::io::{self, PipeReader, Read};
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::io::Errno;
 
 use crate::cancel::Cancel;
+use crate::child::stoppable::{Stop, Stoppable};
 use crate::child::{Child, Exit, Processes, Program, Stderr, Stream};
 use crate::limits;
+use crate::shell::OnOutput;
 use crate::shell::output::{Told, Window};
 use crate::shell::script::Reports;
 
@@ -23,9 +23,7 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 pub(super) struct Job {
     shared: Arc<Shared>,
-    /// Closing it stops the thread.
-    stop: Option<PipeWriter>,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<Stoppable>,
     child: Option<Child>,
     ended: Option<Ended>,
 }
@@ -70,6 +68,7 @@ impl Job {
         processes: &Processes,
         program: Program,
         window: Window,
+        on_output: Option<OnOutput>,
     ) -> io::Result<Self> {
         let program = program
             .stdin(Stream::Piped)
@@ -78,7 +77,6 @@ impl Job {
         let mut child = processes.spawn(&program)?;
         let streams = child.take_stdout().zip(child.take_stderr());
         let (output, reports) = streams.expect("both streams were asked for above");
-        let (stopped, stop) = io::pipe()?;
         let shared = Arc::new(Shared {
             state: Mutex::new(State {
                 window,
@@ -89,20 +87,20 @@ impl Job {
             changed: Condvar::new(),
         });
         let thread = {
-            let shared = Arc::clone(&shared);
-            std::thread::Builder::new()
-                .name(format!("bash-{}", child.pid()))
-                .spawn(move || {
-                    pump(output, reports, &stopped, &shared);
-                    let mut state = shared.lock();
-                    state.shell_ended = true;
-                    state.output_ended = true;
-                    shared.changed.notify_all();
-                })?
+            let pump = Pump {
+                shared: Arc::clone(&shared),
+                on_output,
+            };
+            Stoppable::start(&format!("bash-{}", child.pid()), move |stop| {
+                pump.run(output, reports, stop);
+                let mut state = pump.shared.lock();
+                state.shell_ended = true;
+                state.output_ended = true;
+                pump.shared.changed.notify_all();
+            })?
         };
         Ok(Self {
             shared,
-            stop: Some(stop),
             thread: Some(thread),
             child: Some(child),
             ended: None,
@@ -200,10 +198,7 @@ impl Job {
                 .unwrap_or_else(PoisonError::into_inner);
         }
         drop(state);
-        self.stop = None;
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
+        self.thread = None;
         let ended = self.shell_end();
         if ended.code.is_none()
             && let Some(ended) = &mut self.ended
@@ -249,84 +244,79 @@ impl Shared {
     }
 }
 
-/// Reads both pipes until their ends, or until it is told to stop.
-fn pump(output: PipeReader, reports: PipeReader, stopped: &PipeReader, shared: &Shared) {
-    let mut output = Some(output);
-    let mut reports = Some(reports);
-    let mut buffer = vec![0; 64 * 1024];
-    while output.is_some() || reports.is_some() {
-        let Some([has_output, has_reports, is_stopped]) = ready(&output, &reports, stopped) else {
-            return;
-        };
-        if has_reports && let Some(pipe) = &mut reports {
-            let n = read(pipe, &mut buffer);
-            if n > 0 {
+/// What the thread of a job works on.
+struct Pump {
+    shared: Arc<Shared>,
+    on_output: Option<OnOutput>,
+}
+
+impl Pump {
+    /// Reads both pipes until their ends, or until it is told to stop.
+    fn run(&self, output: PipeReader, reports: PipeReader, stop: &Stop) {
+        let shared = &*self.shared;
+        let mut output = Some(output);
+        let mut reports = Some(reports);
+        let mut buffer = vec![0; 64 * 1024];
+        while output.is_some() || reports.is_some() {
+            let pipes = [output.as_ref(), reports.as_ref()];
+            let Some(ready) = stop.wait(pipes, PollFlags::IN) else {
+                return;
+            };
+            let [has_output, has_reports] = ready.streams;
+            if has_reports && let Some(pipe) = &mut reports {
+                let n = read(pipe, &mut buffer);
                 // What the shell wrote is in the other pipe by now, and must be told with its end; what
                 // others write meanwhile could go on for ever.
                 if let Some(output) = &mut output {
-                    drain(output, shared);
+                    self.drain(output);
                 }
                 let mut state = shared.lock();
-                state.reports.take(&buffer[..n]);
-                state.shell_ended |= state.reports.code.is_some();
-            } else {
-                reports = None;
-                if let Some(output) = &mut output {
-                    drain(output, shared);
+                if n > 0 {
+                    state.reports.take(&buffer[..n]);
+                    state.shell_ended |= state.reports.code.is_some();
+                } else {
+                    reports = None;
+                    state.shell_ended = true;
                 }
-                shared.lock().shell_ended = true;
+                shared.changed.notify_all();
             }
-            shared.changed.notify_all();
-        }
-        if has_output && let Some(pipe) = &mut output {
-            match read_ready(pipe, &mut buffer) {
-                Some(0) => {
-                    output = None;
-                    shared.lock().output_ended = true;
-                    shared.changed.notify_all();
+            if has_output && let Some(pipe) = &mut output {
+                match read_ready(pipe, &mut buffer) {
+                    Some(0) => {
+                        output = None;
+                        shared.lock().output_ended = true;
+                        shared.changed.notify_all();
+                    }
+                    Some(n) => self.take(&buffer[..n]),
+                    None => {}
                 }
-                Some(n) => shared.lock().window.push(&buffer[..n]),
-                None => {}
+            }
+            if ready.stopped {
+                return;
             }
         }
-        if is_stopped {
+    }
+
+    /// Reads as much as lies in the pipe now.
+    fn drain(&self, pipe: &mut PipeReader) {
+        let Ok(n) = rustix::io::ioctl_fionread(&*pipe) else {
             return;
+        };
+        let mut bytes = vec![0; usize::try_from(n).unwrap_or(0)];
+        if pipe.read_exact(&mut bytes).is_ok() {
+            self.take(&bytes);
         }
     }
-}
 
-/// Waits until one of the three has something; `None` when that cannot be waited for.
-fn ready(
-    output: &Option<PipeReader>,
-    reports: &Option<PipeReader>,
-    stopped: &PipeReader,
-) -> Option<[bool; 3]> {
-    loop {
-        // A pipe that has ended is left out by waiting for the third one twice.
-        let mut fds = [
-            PollFd::new(output.as_ref().unwrap_or(stopped), PollFlags::IN),
-            PollFd::new(reports.as_ref().unwrap_or(stopped), PollFlags::IN),
-            PollFd::new(stopped, PollFlags::IN),
-        ];
-        match poll(&mut fds, None) {
-            Ok(_) => {
-                let [a, b, c] = fds.map(|fd| !fd.revents().is_empty());
-                return Some([a && output.is_some(), b && reports.is_some(), c]);
-            }
-            Err(Errno::INTR) => {}
-            Err(_) => return None,
+    fn take(&self, bytes: &[u8]) {
+        // Whoever shows it may be held up, as a terminal can be, so no lock is held meanwhile. What comes
+        // after the end of the shell is that of processes in the background.
+        if let Some(OnOutput(show)) = &self.on_output
+            && !self.shared.lock().shell_ended
+        {
+            show(bytes);
         }
-    }
-}
-
-/// Reads as much as lies in the pipe now.
-fn drain(pipe: &mut PipeReader, shared: &Shared) {
-    let Ok(n) = rustix::io::ioctl_fionread(&*pipe) else {
-        return;
-    };
-    let mut bytes = vec![0; usize::try_from(n).unwrap_or(0)];
-    if pipe.read_exact(&mut bytes).is_ok() {
-        shared.lock().window.push(&bytes);
+        self.shared.lock().window.push(bytes);
     }
 }
 

@@ -29,7 +29,8 @@ pub struct FileResources {
     /// What the run has seen of each file. Give it to the run as an observer too, so that it follows what
     /// other tools of the run write.
     pub ledger: Arc<Ledger>,
-    /// Files outside the workspace that Read may open all the same (D36).
+    /// Files outside the workspace that Read may open all the same (D36): what language servers name, and
+    /// the folder in which the host keeps long output.
     pub allowed: AllowedPlaces,
     /// What Edit does about a file that the run has not read.
     pub unseen: Unseen,
@@ -272,7 +273,7 @@ pub(super) fn resolve(workspace: &Workspace, path: &str) -> Result<PathBuf, Tool
     workspace.resolve(path).map_err(path_error)
 }
 
-/// Resolves the path of a file to be read, which a language server may have opened (D36).
+/// Resolves the path of a file to be read, which a language server or the host may have opened (D36).
 pub(super) fn resolve_readable(files: &FileResources, path: &str) -> Result<PathBuf, ToolError> {
     resolve(&files.workspace, path).or_else(|error| {
         let real = files.workspace.root().join(path).canonicalize();

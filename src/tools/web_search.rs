@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::web_fetch::fetch_error;
 use crate::limits;
 use crate::tool::{Call, ErrorKind, Output, Tier, Tool, ToolError};
-use crate::web::{FetchError, Hit, SearchError, SearchProvider, SearchQuery};
+use crate::web::{FetchError, Hits, SearchError, SearchProvider, SearchQuery};
 
 /// The tool `WebSearch`.
 #[derive(Clone)]
@@ -39,9 +39,8 @@ pub struct WebSearchArgs {
 const MOST_RESULTS: usize = 50;
 
 #[derive(Debug, Serialize)]
-struct Report {
-    results: Vec<Hit>,
-}
+#[serde(transparent)]
+struct Report(Hits);
 
 fn default_max_results() -> usize {
     limits::SEARCH_HITS
@@ -105,16 +104,20 @@ impl Tool for WebSearch {
                 err => ToolError::from_cause(ErrorKind::Failed, err)
                     .with_hint("check [web.search] in toolbox.toml"),
             })?;
-        Output::report(&Report { results: hits })
+        Output::report(&Report(hits))
     }
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.results.is_empty() {
-            return f.write_str("no hits");
+        let Hits {
+            results,
+            unanswered,
+        } = &self.0;
+        if results.is_empty() {
+            f.write_str("no hits")?;
         }
-        for (idx, hit) in self.results.iter().enumerate() {
+        for (idx, hit) in results.iter().enumerate() {
             if idx > 0 {
                 writeln!(f)?;
             }
@@ -127,7 +130,10 @@ impl fmt::Display for Report {
                 )?;
             }
         }
-        Ok(())
+        match unanswered.is_empty() {
+            true => Ok(()),
+            false => write!(f, "\n[did not answer: {}]", unanswered.join("; ")),
+        }
     }
 }
 

@@ -8,12 +8,13 @@ use std::time::{Duration, Instant};
 use ureq::Agent;
 use ureq::http::header::{ACCEPT, CONTENT_TYPE, LOCATION};
 use ureq::http::{Response, StatusCode};
-use ureq::unversioned::resolver::DefaultResolver;
+use ureq::unversioned::resolver::{DefaultResolver, Resolver};
 use ureq::unversioned::transport::DefaultConnector;
 use url::Url;
 
 use crate::cancel::Cancel;
 use crate::limits;
+use crate::text::clip;
 use crate::web::guard::{Allowed, Forbidden, GuardedResolver};
 use crate::web::page::{self, Content};
 
@@ -106,6 +107,10 @@ impl Fetcher {
     /// Makes a fetcher; `allowed` may be reached although it is not public. A whole fetch, redirects
     /// included, takes at most `time`.
     pub fn new(allowed: Allowed, time: Duration) -> Self {
+        Self::over(DefaultResolver::default(), allowed, time)
+    }
+
+    fn over(inner: impl Resolver, allowed: Allowed, time: Duration) -> Self {
         let config = Agent::config_builder()
             .http_status_as_error(false)
             // Each hop is checked here before it is followed.
@@ -117,10 +122,7 @@ impl Fetcher {
             .user_agent(concat!("toolbox/", env!("CARGO_PKG_VERSION")))
             .timeout_global(Some(time))
             .build();
-        let resolver = GuardedResolver {
-            inner: DefaultResolver::default(),
-            allowed,
-        };
+        let resolver = GuardedResolver { inner, allowed };
         Self {
             agent: Agent::with_parts(config, DefaultConnector::default(), resolver),
             time,
@@ -349,7 +351,7 @@ impl fmt::Debug for Fetcher {
 /// Reads what was asked for.
 fn parse(text: &str) -> Result<Url, FetchError> {
     let bad = |reason: &str| FetchError::BadUrl {
-        url: text.to_owned(),
+        url: clip(text, QUOTED_CHARS).into_owned(),
         reason: reason.to_owned(),
     };
     let url = Url::parse(text.trim()).map_err(|err| match err {
@@ -362,7 +364,18 @@ fn parse(text: &str) -> Result<Url, FetchError> {
     Ok(url)
 }
 
+const _: () = assert!(
+    limits::FETCH_URL_BYTES == 8192,
+    "the message below names it"
+);
+
+/// Characters of a refused address that an error quotes.
+const QUOTED_CHARS: usize = 200;
+
 fn fetchable(url: &Url) -> Result<(), &'static str> {
+    if url.as_str().len() > limits::FETCH_URL_BYTES {
+        return Err("it is longer than 8192 bytes");
+    }
     if !matches!(url.scheme(), "http" | "https") {
         return Err("only http and https are fetched");
     }
@@ -395,10 +408,16 @@ fn redirect(url: &Url, response: &Response<ureq::Body>) -> Result<Option<Url>, F
         reason,
     };
     let text = String::from_utf8_lossy(location.as_bytes());
+    let bad_target = |why: &str| {
+        bad(format!(
+            "it redirects to '{}': {why}",
+            clip(&text, QUOTED_CHARS)
+        ))
+    };
     let target = url
         .join(&text)
-        .map_err(|err| bad(format!("it redirects to '{text}': {err}")))?;
-    fetchable(&target).map_err(|why| bad(format!("it redirects to '{target}': {why}")))?;
+        .map_err(|err| bad_target(&err.to_string()))?;
+    fetchable(&target).map_err(bad_target)?;
     Ok(Some(target))
 }
 
@@ -420,7 +439,97 @@ fn not_followed(from: &Url, to: &Url) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::VecDeque;
+    use std::io::{BufRead, BufReader, Write};
+    use std::net::{SocketAddr, TcpListener};
+    use std::sync::{Arc, Mutex};
+
+    use ureq::config::Config;
+    use ureq::http::Uri;
+    use ureq::unversioned::resolver::ResolvedSocketAddrs;
+    use ureq::unversioned::transport::NextTimeout;
+
     use super::*;
+
+    /// Names that change their mind: each question takes the next answer.
+    #[derive(Clone, Debug)]
+    struct Names(Arc<Mutex<VecDeque<Vec<SocketAddr>>>>);
+
+    impl Resolver for Names {
+        fn resolve(
+            &self,
+            _: &Uri,
+            _: &Config,
+            _: NextTimeout,
+        ) -> Result<ResolvedSocketAddrs, ureq::Error> {
+            let answer = self.0.lock().unwrap().pop_front();
+            let mut addrs = self.empty();
+            for addr in answer.ok_or(ureq::Error::HostNotFound)? {
+                addrs.push(addr);
+            }
+            Ok(addrs)
+        }
+    }
+
+    impl Names {
+        fn new(answers: &[&[SocketAddr]]) -> Self {
+            let answers = answers.iter().map(|answer| answer.to_vec());
+            Self(Arc::new(Mutex::new(answers.collect())))
+        }
+
+        fn fetch(&self, allowed: &[&str]) -> Result<Page, FetchError> {
+            let allowed = Allowed::new(allowed).unwrap();
+            let fetcher = Fetcher::over(self.clone(), allowed, Duration::from_secs(60));
+            fetcher.fetch("http://some.name/one", &Cancel::new())
+        }
+
+        fn n_left(&self) -> usize {
+            self.0.lock().unwrap().len()
+        }
+    }
+
+    // R148: of a name with a good and a bad address, in either order, none is connected to.
+    #[test]
+    fn one_bad_address_of_a_name_is_enough() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let good = listener.local_addr().unwrap();
+        let bad: SocketAddr = "169.254.169.254:80".parse().unwrap();
+        for answer in [[good, bad], [bad, good]] {
+            let err = Names::new(&[&answer]).fetch(&["127.0.0.1"]).unwrap_err();
+            assert!(err.to_string().contains("169.254.169.254"), "{err}");
+            assert!(matches!(err, FetchError::Forbidden(_)));
+        }
+        let untouched = listener.accept().unwrap_err().kind();
+        assert_eq!(untouched, std::io::ErrorKind::WouldBlock);
+    }
+
+    // R148: a name is asked once for each hop, its answer is what is connected to, and every hop is checked.
+    #[test]
+    fn a_name_that_changes_its_mind_changes_nothing() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let good = listener.local_addr().unwrap();
+        let bad: SocketAddr = "10.0.0.1:80".parse().unwrap();
+        let server = std::thread::spawn(move || {
+            for answer in [
+                "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 2\r\nconnection: close\r\n\r\nhi",
+                "HTTP/1.1 302 Found\r\nlocation: /two\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
+            ] {
+                let (mut stream, _) = listener.accept().unwrap();
+                let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+                while lines.next().is_some_and(|line| !line.unwrap().is_empty()) {}
+                stream.write_all(answer.as_bytes()).unwrap();
+            }
+        });
+        let names = Names::new(&[&[good], &[bad]]);
+        assert_eq!(names.fetch(&["127.0.0.1"]).unwrap().markdown, "hi");
+        assert_eq!(names.n_left(), 1, "it was asked once");
+        let names = Names::new(&[&[good], &[bad], &[good]]);
+        let err = names.fetch(&["127.0.0.1"]).unwrap_err();
+        assert!(err.to_string().contains("10.0.0.1"), "{err}");
+        assert_eq!(names.n_left(), 1);
+        server.join().unwrap();
+    }
 
     fn url(text: &str) -> Url {
         parse(text).expect("it can be fetched")
@@ -446,6 +555,16 @@ mod tests {
             );
         }
         assert_eq!(url(" https://host/a b ").as_str(), "https://host/a%20b");
+        // An address of the limit is fetched, and one that is longer is not repeated.
+        let long = |bytes: usize| format!("http://a/{}", "x".repeat(bytes - "http://a/".len()));
+        assert!(parse(&long(limits::FETCH_URL_BYTES)).is_ok());
+        let err = parse(&long(limits::FETCH_URL_BYTES + 1)).expect_err("too long");
+        assert!(
+            err.to_string()
+                .ends_with("…': it is longer than 8192 bytes"),
+            "{err}"
+        );
+        assert!(err.to_string().len() < 300);
         // Numbers that stand for an address are read before they are checked.
         assert_eq!(url("http://2130706433/").host_str(), Some("127.0.0.1"));
         assert_eq!(url("http://0x7f.1/").host_str(), Some("127.0.0.1"));

@@ -38,8 +38,8 @@ pub(super) struct Forbidden {
 
 /// Resolves a host, and gives out its addresses only if all of them may be connected to.
 #[derive(Debug)]
-pub(super) struct GuardedResolver {
-    pub(super) inner: DefaultResolver,
+pub(super) struct GuardedResolver<R = DefaultResolver> {
+    pub(super) inner: R,
     pub(super) allowed: Allowed,
 }
 
@@ -116,7 +116,7 @@ impl fmt::Display for Allowance {
     }
 }
 
-impl Resolver for GuardedResolver {
+impl<R: Resolver> Resolver for GuardedResolver<R> {
     fn resolve(
         &self,
         uri: &Uri,
@@ -175,9 +175,13 @@ fn not_public(addr: IpAddr) -> Option<&'static str> {
     }
 }
 
+/// Follows the registry of <https://www.iana.org/assignments/iana-ipv4-special-registry>: what it calls not
+/// globally reachable, multicast, and one address of the public range that a cloud answers on itself.
 fn not_public_v4(addr: Ipv4Addr) -> Option<&'static str> {
-    let [a, b, c, _] = addr.octets();
+    let [a, b, c, d] = addr.octets();
     Some(match (a, b, c) {
+        // Azure serves its machines what they are configured with, from every network.
+        (168, 63, 129) if d == 16 => "which is the service of a cloud for its own machines",
         (127, ..) => "which is this machine",
         (0, ..) => "which is no address of another machine",
         (10, ..) | (172, 16..=31, _) | (192, 168, _) => "which is a private network",
@@ -192,6 +196,8 @@ fn not_public_v4(addr: Ipv4Addr) -> Option<&'static str> {
     })
 }
 
+/// Follows the registry of <https://www.iana.org/assignments/iana-ipv6-special-registry>. Of 2001::/23 some
+/// parts are globally reachable, but no page is served from them: all of it is refused.
 fn not_public_v6(addr: Ipv6Addr) -> Option<&'static str> {
     let [a, b, ..] = addr.segments();
     Some(match (a, b) {
@@ -201,7 +207,7 @@ fn not_public_v6(addr: Ipv6Addr) -> Option<&'static str> {
         (0xfe80..=0xfebf, _) => "which is link-local",
         (0xfec0..=0xfeff, _) => "which is a private network",
         (0xff00.., _) => "which is multicast",
-        (0x2001, 0xdb8 | 0..=0x1ff) => "which is reserved",
+        (0x2001, 0xdb8 | 0..=0x1ff) | (0x3fff, 0..=0xfff) => "which is reserved",
         (0x64, 0xff9b) | (0x100, 0) | (0x5f00, _) => "which is reserved",
         // Everything that is given out for the public internet begins with the bits 001.
         (0x2000..=0x3fff, _) => return None,
@@ -218,65 +224,286 @@ mod tests {
         not_public(addr).is_some()
     }
 
-    // R148: loopback, private, link-local and metadata addresses, also inside IPv6.
+    /// Every row of the two registries of IANA that is not globally reachable, with its first address, its
+    /// last, and the neighbours before and behind where those are public. Multicast is no row there, and
+    /// 168.63.129.16 is public by its number alone.
+    const CLOSED: &[(&str, &str, Option<&str>, Option<&str>)] = &[
+        ("0.0.0.0", "0.255.255.255", None, Some("1.0.0.0")),
+        (
+            "10.0.0.0",
+            "10.255.255.255",
+            Some("9.255.255.255"),
+            Some("11.0.0.0"),
+        ),
+        (
+            "100.64.0.0",
+            "100.127.255.255",
+            Some("100.63.255.255"),
+            Some("100.128.0.0"),
+        ),
+        (
+            "127.0.0.0",
+            "127.255.255.255",
+            Some("126.255.255.255"),
+            Some("128.0.0.0"),
+        ),
+        (
+            "168.63.129.16",
+            "168.63.129.16",
+            Some("168.63.129.15"),
+            Some("168.63.129.17"),
+        ),
+        (
+            "169.254.0.0",
+            "169.254.255.255",
+            Some("169.253.255.255"),
+            Some("169.255.0.0"),
+        ),
+        (
+            "172.16.0.0",
+            "172.31.255.255",
+            Some("172.15.255.255"),
+            Some("172.32.0.0"),
+        ),
+        (
+            "192.0.0.0",
+            "192.0.0.255",
+            Some("191.255.255.255"),
+            Some("192.0.1.0"),
+        ),
+        (
+            "192.0.2.0",
+            "192.0.2.255",
+            Some("192.0.1.255"),
+            Some("192.0.3.0"),
+        ),
+        (
+            "192.88.99.0",
+            "192.88.99.255",
+            Some("192.88.98.255"),
+            Some("192.88.100.0"),
+        ),
+        (
+            "192.168.0.0",
+            "192.168.255.255",
+            Some("192.167.255.255"),
+            Some("192.169.0.0"),
+        ),
+        (
+            "198.18.0.0",
+            "198.19.255.255",
+            Some("198.17.255.255"),
+            Some("198.20.0.0"),
+        ),
+        (
+            "198.51.100.0",
+            "198.51.100.255",
+            Some("198.51.99.255"),
+            Some("198.51.101.0"),
+        ),
+        (
+            "203.0.113.0",
+            "203.0.113.255",
+            Some("203.0.112.255"),
+            Some("203.0.114.0"),
+        ),
+        (
+            "224.0.0.0",
+            "239.255.255.255",
+            Some("223.255.255.255"),
+            None,
+        ),
+        ("240.0.0.0", "255.255.255.255", None, None),
+        ("::", "::1", None, None),
+        // IPv4-compatible, of which nothing is in use; those of public addresses stand in for them.
+        ("::127.0.0.1", "::127.255.255.255", None, None),
+        (
+            "::ffff:0.0.0.0",
+            "::ffff:0.255.255.255",
+            None,
+            Some("::ffff:1.0.0.0"),
+        ),
+        (
+            "::ffff:10.0.0.0",
+            "::ffff:10.255.255.255",
+            Some("::ffff:9.255.255.255"),
+            None,
+        ),
+        (
+            "::ffff:127.0.0.1",
+            "::ffff:127.255.255.255",
+            None,
+            Some("::ffff:128.0.0.0"),
+        ),
+        (
+            "::ffff:169.254.169.254",
+            "::ffff:169.254.255.255",
+            None,
+            None,
+        ),
+        ("::ffff:0:127.0.0.1", "::ffff:0:127.255.255.255", None, None),
+        (
+            "64:ff9b::7f00:1",
+            "64:ff9b::7fff:ffff",
+            None,
+            Some("64:ff9b::8000:0"),
+        ),
+        (
+            "64:ff9b::a9fe:a9fe",
+            "64:ff9b::a9fe:ffff",
+            None,
+            Some("64:ff9b::a9ff:0"),
+        ),
+        (
+            "64:ff9b:1::",
+            "64:ff9b:1:ffff:ffff:ffff:ffff:ffff",
+            None,
+            None,
+        ),
+        ("100::", "100::ffff:ffff:ffff:ffff", None, None),
+        ("100:0:0:1::", "100:0:0:1:ffff:ffff:ffff:ffff", None, None),
+        // Teredo is the first of 2001::/23; ORCHID, benchmarks and drones are there too.
+        (
+            "2001::",
+            "2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff",
+            None,
+            Some("2001:200::"),
+        ),
+        ("2001:0:7f00:1::", "2001:0:a9fe:a9fe::", None, None),
+        (
+            "2001:db8::",
+            "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff",
+            Some("2001:db7:ffff::"),
+            Some("2001:db9::"),
+        ),
+        (
+            "2002:7f00:1::",
+            "2002:7fff:ffff::",
+            None,
+            Some("2002:8000::"),
+        ),
+        (
+            "2002:a00::",
+            "2002:aff:ffff:ffff::",
+            Some("2002:9ff:ffff::"),
+            Some("2002:b00::"),
+        ),
+        ("2002:a9fe:a9fe::", "2002:a9fe:ffff::1", None, None),
+        (
+            "3fff::",
+            "3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff",
+            Some("3ffe:ffff::"),
+            Some("3fff:1000::"),
+        ),
+        ("4000::", "5eff:ffff::", None, None),
+        (
+            "5f00::",
+            "5f00:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
+            None,
+            None,
+        ),
+        (
+            "fc00::",
+            "fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
+            None,
+            None,
+        ),
+        ("fd00:ec2::254", "fd20:ce::254", None, None),
+        (
+            "fe80::",
+            "febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
+            None,
+            None,
+        ),
+        (
+            "fec0::",
+            "feff:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
+            None,
+            None,
+        ),
+        (
+            "ff00::",
+            "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
+            None,
+            None,
+        ),
+    ];
+
+    /// Rows that the registries call globally reachable, and addresses of no row.
+    const OPEN: &[&str] = &[
+        "1.1.1.1",
+        "100.63.255.255",
+        "192.31.196.1",
+        "192.52.193.1",
+        "192.175.48.1",
+        "::ffff:1.1.1.1",
+        "64:ff9b::101:101",
+        "2002:101:101::1",
+        "2001:4860::8888",
+        "2606:4700::1111",
+        "2620:4f:8000::1",
+    ];
+
+    // R148: loopback, private, link-local, metadata and all other special addresses, also inside IPv6.
     #[test]
     fn addresses_that_are_not_public_are_refused() {
-        for addr in [
-            "127.0.0.1",
-            "127.255.255.254",
-            "0.0.0.0",
-            "10.0.0.1",
-            "172.16.0.1",
-            "172.31.255.255",
-            "192.168.1.1",
-            "169.254.169.254",
-            "100.100.100.200",
-            "192.0.2.1",
-            "198.18.0.1",
-            "224.0.0.1",
-            "255.255.255.255",
-            "::",
-            "::1",
-            "::ffff:127.0.0.1",
-            "::ffff:10.0.0.1",
-            "::127.0.0.1",
-            "::ffff:0:169.254.169.254",
-            "64:ff9b::a9fe:a9fe",
-            "64:ff9b:1::1",
-            "2002:7f00:1::",
-            "2002:a9fe:a9fe::1",
-            "2001:0:1::1",
-            "fe80::1",
-            "fc00::1",
-            "fd00:ec2::254",
-            "fec0::1",
-            "ff02::1",
-            "2001:db8::1",
-            "4000::1",
-        ] {
-            assert!(refused(addr), "{addr}");
+        for (first, last, before, behind) in CLOSED {
+            for addr in [first, last] {
+                assert!(refused(addr), "{addr}");
+            }
+            for addr in [before, behind].into_iter().flatten() {
+                assert!(!refused(addr), "{addr}");
+            }
+        }
+        for addr in OPEN {
+            assert!(!refused(addr), "{addr}");
         }
     }
 
+    // R148: no spelling of a closed address is fetched, and none is taken for another.
     #[test]
-    fn public_addresses_are_not() {
-        for addr in [
-            "1.1.1.1",
-            "11.0.0.1",
-            "100.63.255.255",
-            "100.128.0.1",
-            "172.15.255.255",
-            "172.32.0.1",
-            "169.253.0.1",
-            "192.167.0.1",
-            "223.255.255.255",
-            "::ffff:1.1.1.1",
-            "64:ff9b::101:101",
-            "2606:4700::1111",
-            "2001:4860::8888",
-            "2002:101:101::1",
+    fn every_spelling_of_an_address_is_that_address() {
+        for host in [
+            "127.0.0.1",
+            "127.0.0.1.",
+            "127.1",
+            "127.0.1",
+            "2130706433",
+            "0x7f000001",
+            "0x7F.0.0.1",
+            "017700000001",
+            "0177.0.0.01",
+            "0x7f.1",
+            "127.0.0.0x1",
+            "%31%32%37.0.0.1",
+            "\u{FF11}27.0.0.1",
+            "127\u{3002}0\u{FF0E}0.1",
+            "[::1]",
+            "[0:0:0:0:0:0:0:1]",
+            "[::ffff:127.0.0.1]",
+            "[::ffff:7f00:1]",
+            "[0:0:0:0:0:ffff:127.0.0.1]",
+            "[64:ff9b::127.0.0.1]",
         ] {
-            assert!(!refused(addr), "{addr}");
+            let url = url::Url::parse(&format!("http://{host}/")).expect(host);
+            let addr: IpAddr = match url.host().expect("it has one") {
+                url::Host::Ipv4(addr) => addr.into(),
+                url::Host::Ipv6(addr) => addr.into(),
+                url::Host::Domain(name) => panic!("{host} is taken for the name {name}"),
+            };
+            assert_eq!(not_public(addr), Some("which is this machine"), "{host}");
+        }
+        for host in [
+            "256.0.0.1",
+            "127.0.0.1.5",
+            "0x100000000",
+            "[::1",
+            "[fe80::1%25eth0]",
+        ] {
+            assert!(
+                url::Url::parse(&format!("http://{host}/")).is_err(),
+                "{host}"
+            );
         }
     }
 

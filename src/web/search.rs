@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use url::Url;
 
 use crate::cancel::Cancel;
@@ -13,7 +14,18 @@ use crate::web::guard::Allowed;
 /// Searches the web.
 pub trait SearchProvider: Send + Sync {
     /// Returns hits in the order of the provider, domains not yet filtered.
-    fn search(&self, words: &str, cancel: &Cancel) -> Result<Vec<Hit>, SearchError>;
+    fn search(&self, words: &str, cancel: &Cancel) -> Result<Hits, SearchError>;
+}
+
+/// What a search found, and what it could not ask.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Hits {
+    /// The hits, the best first.
+    pub results: Vec<Hit>,
+    /// What the provider asked in vain, each with the reason, such as `google: timeout`: nothing found says
+    /// little then.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unanswered: Vec<String>,
 }
 
 /// One hit.
@@ -66,13 +78,10 @@ pub struct Searxng {
 
 impl SearchQuery {
     /// Searches, and keeps what the query allows; a page is listed once.
-    pub fn run(
-        &self,
-        provider: &dyn SearchProvider,
-        cancel: &Cancel,
-    ) -> Result<Vec<Hit>, SearchError> {
+    pub fn run(&self, provider: &dyn SearchProvider, cancel: &Cancel) -> Result<Hits, SearchError> {
         let mut kept: Vec<Hit> = Vec::new();
-        for hit in provider.search(&self.words, cancel)? {
+        let found = provider.search(&self.words, cancel)?;
+        for hit in found.results {
             let wanted = self.allowed_domains.is_empty() || is_in(&hit.url, &self.allowed_domains);
             if wanted
                 && !is_in(&hit.url, &self.blocked_domains)
@@ -82,7 +91,10 @@ impl SearchQuery {
             }
         }
         kept.truncate(self.max_results);
-        Ok(kept)
+        Ok(Hits {
+            results: kept,
+            unanswered: found.unanswered,
+        })
     }
 }
 
@@ -113,17 +125,19 @@ impl Searxng {
 }
 
 impl SearchProvider for Searxng {
-    fn search(&self, words: &str, cancel: &Cancel) -> Result<Vec<Hit>, SearchError> {
+    fn search(&self, words: &str, cancel: &Cancel) -> Result<Hits, SearchError> {
+        // https://docs.searxng.org/dev/search_api.html; the keys are those that an instance sends.
         #[derive(Deserialize)]
         struct Answer {
             results: Vec<Row>,
+            #[serde(default)]
+            unresponsive_engines: Vec<Value>,
         }
         #[derive(Deserialize)]
         struct Row {
-            #[serde(default)]
-            title: String,
-            url: String,
-            #[serde(default)]
+            title: Option<String>,
+            /// Tables of keys and values are results too, and lead to no page.
+            url: Option<String>,
             content: Option<String>,
         }
         let mut url = self
@@ -141,17 +155,56 @@ impl SearchProvider for Searxng {
                     self.answer("403: its settings do not allow the format json (search.formats)")
                 );
             }
-            429 => return Err(self.answer("429: too many searches")),
-            status => return Err(self.answer(format!("status {status}"))),
+            429 => {
+                return Err(self.answer("429: its limiter takes no more searches for a while"));
+            }
+            status => return Err(self.answer(format!("status {status}{}", said(&bytes)))),
         }
-        let answer: Answer = serde_json::from_slice(&bytes)
-            .map_err(|err| self.answer(format!("something else than hits: {err}")))?;
-        let hit = |row: Row| Hit {
-            title: row.title.trim().to_owned(),
-            url: row.url,
-            snippet: shortened(row.content.unwrap_or_default().trim()),
+        let answer: Answer = serde_json::from_slice(&bytes).map_err(|err| {
+            self.answer(match bytes.trim_ascii_start().first() {
+                Some(b'<') => {
+                    "a page of HTML instead of hits: is this the address of the instance itself?"
+                        .to_owned()
+                }
+                _ => format!("something else than hits: {err}"),
+            })
+        })?;
+        let hit = |row: Row| {
+            Some(Hit {
+                title: row.title.unwrap_or_default().trim().to_owned(),
+                url: row.url.filter(|url| !url.is_empty())?,
+                snippet: shortened(row.content.unwrap_or_default().trim()),
+            })
         };
-        Ok(answer.results.into_iter().map(hit).collect())
+        Ok(Hits {
+            results: answer.results.into_iter().filter_map(hit).collect(),
+            unanswered: answer.unresponsive_engines.iter().map(engine).collect(),
+        })
+    }
+}
+
+/// What went wrong in the words of the instance: `{"error": "No query"}`.
+fn said(bytes: &[u8]) -> String {
+    #[derive(Deserialize)]
+    struct Complaint {
+        error: String,
+    }
+    match serde_json::from_slice::<Complaint>(bytes) {
+        Ok(complaint) => format!(": {}", shortened(complaint.error.trim())),
+        Err(_) => String::new(),
+    }
+}
+
+/// An engine that did not answer: a pair of its name and the reason.
+fn engine(pair: &Value) -> String {
+    let words: Vec<&str> = match pair {
+        Value::Array(words) => words.iter().filter_map(Value::as_str).collect(),
+        Value::String(word) => vec![word],
+        _ => Vec::new(),
+    };
+    match words.is_empty() {
+        true => "an engine".to_owned(),
+        false => shortened(&words.join(": ")),
     }
 }
 

@@ -1,5 +1,7 @@
 //! `WebFetch` and `WebSearch` against servers on loopback.
 
+mod searxng;
+
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
@@ -176,6 +178,63 @@ fn redirects_stay_on_the_host() {
     );
     let error = fetch(HERE, &site.url("/file")).expect_err("no web address");
     assert!(error.message().contains("only http and https"), "{error:?}");
+}
+
+// R148: a redirect to any closed address, however it is spelled, is reported or refused at its hop.
+#[test]
+fn a_redirect_to_a_closed_address_is_never_followed() {
+    let closed = Site::new(|_| text("text/plain", "secret"));
+    let port = closed.port;
+    let targets: Vec<String> = [
+        "127.0.0.1.",
+        "2130706433",
+        "0x7f.1",
+        "0177.0.0.1",
+        "127.1",
+        "localhost",
+        "0.0.0.0",
+        "[::1]",
+        "[::]",
+        "[::ffff:127.0.0.1]",
+        "[::ffff:7f00:1]",
+        "[64:ff9b::7f00:1]",
+        "[2002:7f00:1::]",
+        "10.0.0.1",
+        "169.254.169.254",
+        "168.63.129.16",
+        "100.100.100.200",
+        "[fd00:ec2::254]",
+        "[fe80::1]",
+    ]
+    .iter()
+    .map(|host| format!("http://{host}:{port}/x"))
+    .collect();
+    let to = targets.clone();
+    let site = Site::new(move |path| {
+        let idx = path[1..].parse::<usize>().expect("a number");
+        moved(to[idx].clone())
+    });
+    for (idx, target) in targets.iter().enumerate() {
+        let output = fetch(HERE, &site.url(&format!("/{idx}"))).expect(target);
+        assert!(
+            output.data["redirect"].is_string(),
+            "{target}: {}",
+            output.data
+        );
+        // Whoever follows the report is refused at the address itself.
+        let error = fetch(&["192.0.2.1"], target).expect_err(target);
+        assert_eq!(error.kind(), ErrorKind::Denied, "{target}: {error:?}");
+    }
+    let user = format!("http://public.example@127.0.0.1:{port}/");
+    let to = user.clone();
+    let site = Site::new(move |_| moved(to.clone()));
+    let error = fetch(HERE, &site.url("/")).expect_err("a user name");
+    assert!(error.message().contains("user name"), "{error:?}");
+    assert_eq!(
+        fetch(HERE, &user).expect_err("a user name").kind(),
+        ErrorKind::InvalidArgs
+    );
+    assert_eq!(closed.asked(), [""; 0]);
 }
 
 #[test]
@@ -413,7 +472,7 @@ fn a_provider_that_does_not_serve_json_says_so() {
             .to_owned()
     };
     assert!(message("forbidden").contains("search.formats"));
-    assert!(message("html").contains("something else than hits"));
+    assert!(message("html").contains("a page of HTML instead of hits"));
     assert_eq!(
         search(&site, json!({ "query": "none" }))
             .expect("no hits")

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
-use toolbox::agents::{Agent as Configuration, AgentError, AgentFields, AgentStore};
+use toolbox::agents::{Agent as Configuration, AgentError, AgentFields, AgentStore, parse_body};
 use toolbox::tool::{ErrorKind, ToolError};
 use toolbox::toolset::Toolset;
 
@@ -204,8 +204,8 @@ impl Fields {
             }
         }
         if let Some(tools) = &self.tools {
-            let tools: Value = serde_json::from_str(tools)
-                .map_err(|err| console.misuse(&format!("--tools is no JSON: {err}")))?;
+            let tools = parse_body(tools.as_bytes())
+                .map_err(|err| console.misuse(&format!("--tools: {err}")))?;
             map.insert("tools".to_owned(), tools);
         }
         Ok(Value::Object(map))
@@ -228,8 +228,7 @@ fn read_json(console: &Console, path: &Path) -> Step<Value> {
             path.display()
         )));
     }
-    serde_json::from_slice(&bytes)
-        .map_err(|err| console.misuse(&format!("'{}' is no JSON: {err}", path.display())))
+    parse_body(&bytes).map_err(|err| console.misuse(&format!("'{}': {err}", path.display())))
 }
 
 fn warn(console: &Console, agent: &Configuration) {

@@ -1,18 +1,19 @@
 //! `toolbox bash`.
 
 use std::env;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use toolbox::child::Processes;
-use toolbox::shell::ShellOptions;
+use toolbox::shell::{OnOutput, ShellOptions};
 use toolbox::tools::ShellResources;
 use toolbox::workspace::Workspace;
 
 use crate::args::Global;
 use crate::background;
-use crate::host::{Host, state_dir};
+use crate::host::{Host, output_dir};
 use crate::output::{Console, Ending, Step};
 
 /// The status of a command whose time was over, as timeout(1) has it.
@@ -61,10 +62,15 @@ enum ActionFlag {
 }
 
 /// The shell of this machine: bash, or what every system has; commands get this process's environment.
-pub(crate) fn resources(workspace: &Workspace, processes: Processes) -> ShellResources {
+pub(crate) fn resources(
+    workspace: &Workspace,
+    processes: Processes,
+    on_output: Option<OnOutput>,
+) -> ShellResources {
     let shell = which::which("bash").unwrap_or_else(|_| PathBuf::from("/bin/sh"));
     let mut options = ShellOptions::new(shell, env::vars_os().collect());
-    options.output_dir = state_dir(workspace.root()).map(|folder| folder.join("output"));
+    options.output_dir = output_dir(workspace.root());
+    options.on_output = on_output;
     ShellResources {
         processes,
         workspace: workspace.clone(),
@@ -72,8 +78,19 @@ pub(crate) fn resources(workspace: &Workspace, processes: Processes) -> ShellRes
     }
 }
 
+/// Writes output to the terminal as it comes. Nobody reads a terminal that is gone, and the command ends as
+/// it would.
+fn to_terminal() -> OnOutput {
+    OnOutput::new(|bytes| {
+        let mut out = io::stdout().lock();
+        let _ = out.write_all(bytes).and_then(|()| out.flush());
+    })
+}
+
 /// Runs a command, and ends as it did.
 pub(crate) fn bash(console: &Console, global: &Global, flags: BashFlags) -> Step {
+    let mut shown = false;
+    let in_background = flags.background_id.is_some() || flags.run_in_background;
     let output = if let Some(id) = flags.background_id {
         let action = match flags.action {
             ActionFlag::Output => "output",
@@ -90,7 +107,12 @@ pub(crate) fn bash(console: &Console, global: &Global, flags: BashFlags) -> Step
             call["run_in_background"] = json!(true);
             background::call(console, global, "Bash", call)?
         } else {
-            Host::open(console, global)?.dispatch(console, "Bash", call)?
+            let mut host = Host::open(console, global)?;
+            if console.terminal && !console.json {
+                shown = true;
+                host.on_output = Some(to_terminal());
+            }
+            host.dispatch(console, "Bash", call)?
         }
     };
     let data = &output.data;
@@ -98,24 +120,42 @@ pub(crate) fn bash(console: &Console, global: &Global, flags: BashFlags) -> Step
         console.print_json(data)?;
     } else {
         // The output is what a pipe wants; what is said about it goes beside it.
-        console.print_bytes(data["output"].as_str().unwrap_or_default())?;
+        if !shown {
+            console.print_bytes(data["output"].as_str().unwrap_or_default())?;
+        }
         for note in data["notes"].as_array().into_iter().flatten() {
             console.note(note.as_str().unwrap_or_default());
         }
         if let (Some(id), true) = (data["background_id"].as_str(), data["running"] == true) {
-            console.note(&format!("runs in the background as {id}"));
+            console.note(&match in_background {
+                true => format!("runs in the background as {id}"),
+                // They belong to the run of this command, which is over.
+                false => {
+                    "what it left running ends now; `toolbox bash --run-in-background` keeps a \
+                          command"
+                        .to_owned()
+                }
+            });
         }
     }
-    match status(data) {
+    match status(data, in_background) {
         0 => Ok(()),
         status => Err(Ending::Status(status)),
     }
 }
 
-fn status(data: &Value) -> u8 {
+fn status(data: &Value, in_background: bool) -> u8 {
     if data["timed_out"] == true {
         return TIMED_OUT;
     }
-    let code = data["exit_code"].as_i64().unwrap_or(0);
-    u8::try_from(code).unwrap_or(u8::MAX)
+    match data["exit_code"].as_i64() {
+        Some(code) => u8::try_from(code).unwrap_or(u8::MAX),
+        None if in_background => 0,
+        // The shell went without a word, with all around it, as after `kill -9 0`: that is no success.
+        None => match data["signal"].as_str() {
+            Some("SIGKILL") => 137,
+            Some("SIGTERM") => 143,
+            _ => 1,
+        },
+    }
 }

@@ -23,7 +23,7 @@ use toolbox::workspace::Workspace;
 use crate::args::Global;
 use crate::background::{self, Via};
 use crate::config::Config;
-use crate::host::{Host, state_dir};
+use crate::host::{Host, output_dir, state_dir};
 use crate::output::{Console, Ending, Step};
 
 pub(crate) const HELP: &str = "\
@@ -139,7 +139,7 @@ pub(crate) fn resources(
     options.node = section.node.as_ref().map(PathBuf::from);
     options.enclosure = config.sections.enclosure.clone().unwrap_or_default();
     options.budget = budget.or(section.budget).or(options.budget);
-    options.spill = state_dir(workspace.root()).map(|state| state.join("output"));
+    options.spill = output_dir(workspace.root());
     EvalResources::new(processes, options)
 }
 

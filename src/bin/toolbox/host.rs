@@ -14,6 +14,7 @@ use toolbox::files::{Committer, ContentHash};
 use toolbox::lsp::diagnostics::Bounds;
 use toolbox::registry::Registry;
 use toolbox::run::{CallOptions, Policy, Run};
+use toolbox::shell::OnOutput;
 use toolbox::syntax::Grammars;
 use toolbox::syntax::staging::StagingStore;
 use toolbox::tool::{Output, Tier};
@@ -61,6 +62,8 @@ pub(crate) struct Host {
     conversation: String,
     /// How long a cell may be silent, where the caller says another time than the default.
     pub(crate) eval_budget: Option<Duration>,
+    /// Who sees the output of shell commands while they run.
+    pub(crate) on_output: Option<OnOutput>,
     /// Who is told of deliveries.
     pub(crate) on_delivery: Option<OnDelivery>,
     /// What workers may do, while vibe mode is on.
@@ -116,6 +119,7 @@ impl Host {
             question_timeout: config.sections.ask.timeout,
             config,
             eval_budget: None,
+            on_output: None,
             on_delivery: None,
             vibe: None,
             in_session: false,
@@ -186,7 +190,11 @@ impl Host {
             syntax: Some(self.resources.clone()),
             web: Some(self.web.clone()),
             finding: Some(FindingResources::new(self.workspace.clone())),
-            shell: Some(bash::resources(&self.workspace, self.processes.clone())),
+            shell: Some(bash::resources(
+                &self.workspace,
+                self.processes.clone(),
+                self.on_output.clone(),
+            )),
             artifacts: deliver_artifacts::resources(
                 &self.workspace,
                 self.config.sections.artifacts.dir.as_deref(),
@@ -263,6 +271,10 @@ impl Host {
     /// Returns the files of this workspace; all writers share the commit of the staged edits.
     fn files(&self) -> FileResources {
         let files = FileResources::new(self.workspace.clone());
+        // Bash and eval name files with the whole of a long output; they can be read, and nothing beside.
+        if let Some(folder) = output_dir(self.workspace.root()) {
+            files.allowed.allow_files_in(&folder);
+        }
         // A command reads the file itself as it starts; a run remembers what it has read (D35).
         let files = match self.in_session {
             true => files,
@@ -332,7 +344,14 @@ impl Host {
         args: Value,
         hook: Option<Arc<DiagnosticsOnWrite>>,
     ) -> Step<Output> {
-        let registry = self.registry();
+        let registry = match name {
+            // Making every tool with its schema takes longer than finding files in a small tree does.
+            "Glob" | "Grep" => tools::connect(&Resources {
+                finding: Some(FindingResources::new(self.workspace.clone())),
+                ..Resources::default()
+            }),
+            _ => self.registry(),
+        };
         if registry
             .get(name)
             .is_some_and(|spec| spec.tier > Tier::Read)
@@ -344,7 +363,11 @@ impl Host {
             Some(hook) => run.after_write(hook).build(),
             None => run.build(),
         };
-        let progress = Progress::of_tool(console, name);
+        let progress = match self.on_output {
+            // The output itself is on the screen.
+            Some(_) => Progress::none(),
+            None => Progress::of_tool(console, name),
+        };
         let result = run.dispatch(name, args, CallOptions::new().approved_by_caller());
         drop(progress);
         result.map_err(|error| console.fail(&error))
@@ -442,6 +465,11 @@ pub(crate) fn state_dir(root: &Path) -> Option<PathBuf> {
     let mut name = ContentHash::of(root.as_os_str().as_encoded_bytes()).to_string();
     name.truncate(STATE_NAME_LETTERS);
     Some(state_base()?.join(name))
+}
+
+/// Where output goes that is too long for an answer.
+pub(crate) fn output_dir(root: &Path) -> Option<PathBuf> {
+    state_dir(root).map(|state| state.join("output"))
 }
 
 /// Whether a word is a number: who gives one to a flag that takes none means lines of context.

@@ -58,6 +58,11 @@ enum Phase {
 }
 
 impl Progress {
+    /// Shows nothing.
+    pub(crate) fn none() -> Self {
+        Self(None)
+    }
+
     /// Begins to wait for a tool.
     pub(crate) fn of_tool(console: &Console, name: &str) -> Self {
         let known = DOING.iter().find(|(tool, _)| *tool == name);

@@ -21,6 +21,8 @@ const WORDS: &[(&str, &str)] = &[
         "add `--allow-syntax-errors` to stage it as it is",
     ),
     ("max_results", "--max-results"),
+    ("head_limit is 0", "--max-results is 0"),
+    ("limit is 0: nothing", "--max-results is 0: nothing"),
     ("context_lines", "--context-lines"),
     (
         "check the path; it is relative to the workspace",

@@ -1,5 +1,7 @@
 //! The API over HTTP, against the real server on loopback.
 
+mod limits;
+
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -28,15 +30,22 @@ impl Server {
     fn over(folder: tempfile::TempDir) -> Self {
         let token = folder.path().join("token");
         fs::write(&token, format!("{TOKEN}\n")).expect("a file");
-        let mut process = Command::new(env!("CARGO_BIN_EXE_toolbox"))
-            .args(["agent", "serve", "--addr", "127.0.0.1:0", "--token-file"])
-            .arg(&token)
+        Self::launch(folder, |command| {
+            command.arg("--token-file").arg(&token);
+        })
+    }
+
+    /// Starts a server whose token `configure` gives.
+    fn launch(folder: tempfile::TempDir, configure: impl FnOnce(&mut Command)) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_toolbox"));
+        command
+            .args(["agent", "serve", "--addr", "127.0.0.1:0"])
             .current_dir(folder.path())
             .env_clear()
             .env("HOME", folder.path())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the server starts");
+            .stdout(Stdio::piped());
+        configure(&mut command);
+        let mut process = command.spawn().expect("the server starts");
         let mut line = String::new();
         let stdout = process.stdout.as_mut().expect("it is piped");
         BufReader::new(stdout)
@@ -211,6 +220,7 @@ fn bad_requests_have_one_envelope() {
     assert_eq!(client.get("/a/b/c/d/e").0, 404);
     assert_eq!(client.get(&format!("/{id}?version=9")).0, 404);
     assert_eq!(client.get(&format!("/{id}?version=x")).0, 400);
+    assert_eq!(client.get(&format!("/{id}?version=1&version=1")).0, 400);
     let (_, first) = server.raw(&format!(
         "DELETE /api/v1/cloud/agents HTTP/1.1\r\nHost: x\r\nAuthorization: bearer {TOKEN}\r\n\r\n"
     ));

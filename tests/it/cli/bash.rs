@@ -1,6 +1,9 @@
 //! `toolbox bash`.
 
+use std::process::Command as Process;
+
 use super::*;
+use crate::support::terminal::Terminal;
 
 // R142: the output goes where a pipe takes it, what is said about it beside it, the code is the command's.
 #[test]
@@ -19,6 +22,13 @@ fn bash_ends_as_its_command_does() {
         .stdout(format!("{}\n", checkout.home().display()))
         .stderr("note: working folder: sub\n");
     run(&["bash", "kill -9 $$"]).code(137);
+    // The whole group goes, and nobody is left to report a code.
+    run(&["bash", "kill -9 0"]).code(137);
+    // What it leaves running is ended with the command, and said to be.
+    run(&["bash", "sleep 600 & echo ok"])
+        .code(0)
+        .stdout("ok\n")
+        .stderr(contains("ends now").and(contains("bash_1").not()));
     run(&["bash", "sleep 600", "--timeout", "1"])
         .code(124)
         .stderr(contains("timed out"));
@@ -37,4 +47,42 @@ fn bash_ends_as_its_command_does() {
         (&data["output"], &data["exit_code"]),
         (&json!("x\n"), &json!(2))
     );
+}
+
+// R142: at a terminal the output appears while the command runs, all of it and once; the code is the
+// command's, and what is said about it comes after it.
+#[test]
+fn at_a_terminal_output_appears_while_the_command_runs() {
+    let checkout = Checkout::new(&[]);
+    let command = |args: &[&str]| {
+        let mut command = Process::new(env!("CARGO_BIN_EXE_toolbox"));
+        command
+            .env("HOME", checkout.home())
+            .env("PATH", "/usr/bin:/bin")
+            .env("TERM", "xterm")
+            .current_dir(checkout.root())
+            .args(args);
+        command
+    };
+    // It goes on only once its first line was seen.
+    let script = "echo one; until [ -e go ]; do sleep 0.05; done; echo two >&2; seq 9000; exit 3";
+    let mut terminal = Terminal::start(&command(&["bash", script]));
+    terminal.sees("one\n");
+    std::fs::write(checkout.root().join("go"), "").expect("a file");
+    terminal.sees("two\n");
+    let (code, screen) = terminal.ends();
+    assert_eq!(code, Some(3));
+    assert_eq!(screen.matches("one\n").count(), 1);
+    // The middle that an answer would leave out is there too.
+    let numbers: Vec<&str> = screen
+        .lines()
+        .filter(|line| line.parse::<u32>().is_ok())
+        .collect();
+    assert_eq!(numbers.len(), 9000, "{}", &screen[..200]);
+    assert!(!screen.contains("left out"));
+    // Asked for JSON, nothing but JSON appears.
+    let (code, screen) = Terminal::start(&command(&["--json", "bash", "echo hi"])).ends();
+    assert_eq!(code, Some(0));
+    let data: Value = serde_json::from_str(screen.trim()).expect("JSON");
+    assert_eq!(data["output"], "hi\n");
 }

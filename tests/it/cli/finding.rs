@@ -33,6 +33,22 @@ fn glob_prints_names() {
         ));
     run(&["glob", "**/c.py", "--no-ignore"]).code(0);
     run(&["glob", "["]).code(3).stderr(contains("bad glob"));
+    // A pattern of thousands of characters is named and not repeated; a limit is named by its flag.
+    let huge = "{a,".repeat(5_000);
+    let assert = run(&["glob", &huge])
+        .code(3)
+        .stderr(contains("bad glob '{a,{a,"));
+    assert!(assert.get_output().stderr.len() < 1_000);
+    let huge = "(".repeat(5_000);
+    let assert = run(&["grep", &huge])
+        .code(3)
+        .stderr(contains("bad pattern '(((("));
+    assert!(assert.get_output().stderr.len() < 2_000);
+    for command in ["glob", "grep"] {
+        run(&[command, "x", "--max-results", "0"])
+            .code(3)
+            .stderr(contains("error: --max-results is 0"));
+    }
     run(&["glob"]).code(2);
     let data = checkout.json(&["glob", "sub/*"], 0);
     assert_eq!(data, json!({"files": ["sub/b.py"], "shown": 1, "total": 1}));

@@ -135,3 +135,63 @@ fn a_session_does_not_start_with_a_bad_toolset() {
         assert!(output.stdout.is_empty());
     }
 }
+
+// T13, R167: a session of a stored agent keeps the version that it began with; the next one has the new.
+#[test]
+fn a_running_session_keeps_its_version() {
+    let checkout = Checkout::new(&[]);
+    let tools = |names: Value| toolset(names).to_string();
+    let stored = |args: &[&str]| -> Value {
+        let output = checkout.toolbox(args).output().expect("it runs");
+        assert!(output.status.success(), "{output:?}");
+        serde_json::from_slice(&output.stdout).expect("JSON")
+    };
+    let agent = stored(&[
+        "agent",
+        "create",
+        "--tools",
+        &tools(json!(["Bash", "Read"])),
+    ]);
+    let id = agent["id"].as_str().expect("an id");
+    let start = || checkout.session(&["--approve", "exec", "--agent", id]);
+    let mut before = start();
+    assert_eq!(listed(&mut before), ["Bash", "Read"]);
+    let fewer = tools(json!(["Glob"]));
+    let next = stored(&[
+        "agent",
+        "replace",
+        id,
+        "--agent-version",
+        "1",
+        "--tools",
+        &fewer,
+    ]);
+    assert_eq!(next["version"], 2);
+    assert_eq!(listed(&mut before), ["Bash", "Read"]);
+    before.call(1, "Bash", json!({"command": "echo still"}));
+    assert_eq!(before.answer(1)["data"]["output"], "still\n");
+    let mut after = start();
+    assert_eq!(listed(&mut after), ["Glob"]);
+    refused(&mut after, 1, "Bash", json!({"command": "echo no"}));
+}
+
+// R139: a file in which a key stands twice could hide a right: no session starts with it, and the key is named.
+#[test]
+fn a_key_that_stands_twice_starts_no_session() {
+    let text = r#"{"tools":[{"type":"agent_toolset_20260401","enabled_tools":["Read"],"enabled_tools":[]}]}"#;
+    let checkout = Checkout::new(&[("agent.json", text)]);
+    for args in [
+        &["session", "--agent", "agent.json"][..],
+        &["tools", "--agent", "agent.json"],
+        &["agent", "create", "--file", "agent.json"],
+    ] {
+        let output = checkout.toolbox(args).output().expect("it runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(
+            said.contains("the key 'enabled_tools' is given twice"),
+            "{said}"
+        );
+        assert!(output.stdout.is_empty());
+    }
+}

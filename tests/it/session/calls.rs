@@ -134,3 +134,48 @@ fn requests_are_read_while_answers_are_not() {
         assert_eq!(session.answer(id)["error"]["kind"], "unknown_tool");
     }
 }
+
+// D36, R142: the files with the whole of a long output are read in the same run, by Bash's name for them, and
+// nothing beside them is.
+#[test]
+fn the_whole_of_a_long_output_can_be_read() {
+    let checkout = Checkout::new(&[]);
+    let mut session = checkout.session(&["--approve", "exec"]);
+    session.call(1, "Bash", json!({"command": "seq 20000"}));
+    let answer = session.answer(1);
+    let file = answer["data"]["output_file"]
+        .as_str()
+        .expect("a file")
+        .to_owned();
+    session.call(
+        2,
+        "Read",
+        json!({"path": file, "offset": 9_999, "limit": 2}),
+    );
+    let read = session.answer(2);
+    assert_eq!(read["data"]["content"], "9999\n10000\n", "{read}");
+    let file = std::path::PathBuf::from(file);
+    let state = file
+        .parent()
+        .and_then(|output| output.parent())
+        .expect("a folder");
+    std::fs::write(state.join("beside"), "secret").expect("a file");
+    std::fs::create_dir(state.join("output/deeper")).expect("a folder");
+    std::fs::write(state.join("output/deeper/file"), "secret").expect("a file");
+    std::os::unix::fs::symlink(state.join("beside"), state.join("output/bash-link.log"))
+        .expect("a link");
+    let closed = [
+        state.join("beside"),
+        state.join("output/deeper/file"),
+        state.join("output/../beside"),
+        state.join("output/bash-link.log"),
+    ];
+    for (id, path) in (3..).zip(closed) {
+        session.call(id, "Read", json!({"path": path}));
+        let error = session.answer(id)["error"].clone();
+        assert_eq!(error["kind"], "invalid_args", "{}: {error}", path.display());
+    }
+    // Reading is all that is allowed.
+    session.call(9, "Write", json!({"path": file, "content": "x"}));
+    assert_eq!(session.answer(9)["error"]["kind"], "invalid_args");
+}

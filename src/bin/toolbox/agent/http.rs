@@ -5,6 +5,7 @@
 //! have a number.
 
 mod api;
+mod enveloped;
 
 use std::convert::Infallible;
 use std::io::{self, Read};
@@ -24,6 +25,7 @@ use toolbox::agents::AgentStore;
 use toolbox::tool::{ErrorKind, ToolError};
 
 use self::api::{Api, Body};
+use self::enveloped::Enveloped;
 use super::Serve;
 use crate::args::Global;
 use crate::host::Host;
@@ -98,7 +100,7 @@ async fn accept(listener: TcpListener, api: Arc<Api>) -> io::Result<()> {
             .timer(TokioTimer::new())
             .header_read_timeout(HEAD_TIME)
             .max_buf_size(HEAD_BYTES)
-            .serve_connection(TokioIo::new(stream), service);
+            .serve_connection(Enveloped::new(TokioIo::new(stream)), service);
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
             // A client that breaks the protocol or its connection has lost only its own request.

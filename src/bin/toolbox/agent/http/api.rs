@@ -15,7 +15,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
-use toolbox::agents::{AgentError, AgentFields, AgentStore};
+use toolbox::agents::{AgentError, AgentFields, AgentStore, parse_body};
 use toolbox::registry::Registry;
 use toolbox::toolset::Toolset;
 
@@ -291,8 +291,7 @@ fn is_over_limit(err: &(dyn Error + Send + Sync + 'static)) -> bool {
 }
 
 fn json_of(body: &[u8]) -> Result<Value, Refusal> {
-    serde_json::from_slice(body)
-        .map_err(|err| Refusal::invalid(&format!("the body is no JSON: {err}")))
+    parse_body(body).map_err(|err| Refusal::invalid(&format!("in the body: {err}")))
 }
 
 /// A session takes nothing of its own: its tools are those of its agent (R171).
@@ -318,6 +317,9 @@ fn version_of(query: &str) -> Result<Option<u64>, Refusal> {
     let mut version = None;
     for (key, value) in url::form_urlencoded::parse(query.as_bytes()) {
         match (&*key, value.parse()) {
+            ("version", _) if version.is_some() => {
+                return Err(Refusal::invalid("version is given twice"));
+            }
             ("version", Ok(number)) => version = Some(number),
             ("version", Err(_)) => {
                 return Err(Refusal::invalid(&format!(

@@ -391,6 +391,9 @@ impl<'a> Conversation<'a> {
     /// Tells threads of the cell that still wait that nobody answers them any more.
     fn abandon_calls(&mut self) {
         let ids: Vec<u64> = self.calls.tokens.keys().copied().collect();
+        if ids.is_empty() {
+            return;
+        }
         for id in ids {
             self.refuse(id, "cancelled", "the cell that made this call has ended");
         }

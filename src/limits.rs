@@ -487,6 +487,9 @@ pub const DEBUG_WORDS_BYTES: usize = 8 << 10;
 /// Workers of one run that work at once.
 pub const VIBE_WORKERS: usize = 16;
 
+/// Workers that have settled and were told about, and that are still listed and take messages (R132, R135).
+pub const VIBE_KEPT: usize = 64;
+
 /// How long `vibe_wait` waits where the caller names no other time (R133).
 pub const VIBE_WAIT: Duration = Duration::from_secs(60);
 

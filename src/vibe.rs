@@ -7,6 +7,7 @@
 //! no tool and decides nothing about what a worker may do: the gate is on the worker's own tools (R130).
 
 mod command;
+mod identity;
 mod keeper;
 mod report;
 mod ring;

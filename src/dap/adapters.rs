@@ -79,7 +79,7 @@ const BUILTIN: &[Builtin] = &[
         extensions: &["dart"],
         transport: None,
         dialect: Dialect::Dart,
-        verified: true,
+        verified: false,
     },
     // R92.
     Builtin {
@@ -128,7 +128,8 @@ const BUILTIN: &[Builtin] = &[
         dialect: Dialect::Delve,
         verified: true,
     },
-    // Version 14 and later speak the protocol. It takes over where lldb is missing, or when it is named.
+    // Version 14 and later speak the protocol; 16 was run. It takes over where lldb is missing, or when it is
+    // named.
     Builtin {
         id: "gdb",
         programs: &["gdb"],
@@ -137,7 +138,7 @@ const BUILTIN: &[Builtin] = &[
         extensions: &[],
         transport: None,
         dialect: Dialect::Gdb,
-        verified: false,
+        verified: true,
     },
 ];
 
@@ -189,6 +190,11 @@ impl AdapterRow {
                 "watch"
             }
         }
+    }
+
+    /// Whether it gives way to another that can debug the same, unless it is named.
+    pub(crate) fn is_second_choice(&self) -> bool {
+        self.dialect == Dialect::Gdb
     }
 
     /// Whether the debuggee writes to the adapter's own standard output (delve before 1.23).

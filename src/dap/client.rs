@@ -71,8 +71,8 @@ impl Client {
                 Some(Message::Request { seq, command }) => {
                     let refusal = decline(pending.begin().id(), seq, &command);
                     let _ = lock(&outbox).send(&refusal);
-                    let words = format!("the adapter asked for {command}, which was declined\n");
-                    monitor.change(|machine| machine.words.push(&words));
+                    let words = format!("[the adapter asked for {command}, which was declined]\n");
+                    monitor.change(|machine| machine.remark(&words));
                 }
                 None => {}
             },

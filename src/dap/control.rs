@@ -11,9 +11,11 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::cancel::Cancel;
+use crate::dap::adapters::Dialect;
 use crate::dap::breakpoints::LineBreakpoint;
 use crate::dap::client::Answer;
 use crate::dap::error::{DapError, Failure};
+use crate::dap::family;
 use crate::dap::inspect::shown_file;
 use crate::dap::machine::{End, EndReason, Handle, Machine, NoChange, State, Stop};
 use crate::dap::protocol::{Frame, Scope, rows, text};
@@ -80,7 +82,8 @@ fn describe(end: &End) -> String {
 }
 
 impl Session {
-    /// Lets the program go on with `command` and waits for the next stop.
+    /// Lets the program go on with `command` and waits for the next stop. Whoever was told `still running`
+    /// continues once more to wait on.
     pub(crate) fn resume(
         &self,
         command: &'static str,
@@ -89,7 +92,11 @@ impl Session {
         bound: Duration,
         cancel: &Cancel,
     ) -> Result<(), DapError> {
-        let stop = self.stop(operation)?;
+        let deadline = Instant::now() + bound;
+        let stop = match self.stop(operation) {
+            Err(DapError::Running("continue")) => return self.wait_for_stop(deadline, cancel),
+            other => other?,
+        };
         self.locate(&stop, cancel);
         let thread = self.thread(thread, &stop, cancel)?;
         let deadline = Instant::now() + bound;
@@ -235,6 +242,7 @@ impl Session {
                     if waited == Waited::Pause {
                         report.notes.push("it did not stop yet".to_owned());
                     }
+                    report.notes.extend(self.about_children());
                 }
                 State::Exited(end) => self.tell_end(&end, workspace, &mut report),
                 State::Stopped(stop) => {
@@ -259,6 +267,18 @@ impl Session {
                 .push("only the last of the new output is shown; see `output`".to_owned());
         }
         Ok(report)
+    }
+
+    /// What to know of a Python program that runs and has children: pydevd takes its breakpoints along into a
+    /// fork, and there is nobody to let a fork go on.
+    fn about_children(&self) -> Option<String> {
+        let debuggee = self.monitor.look().debuggee?;
+        let forks = self.row.dialect == Dialect::Debugpy && family::has_children(debuggee);
+        forks.then(|| {
+            "the program has child processes, which are not debugged; one that was forked and comes to a \
+             breakpoint waits there until the session ends: clear the breakpoints that children reach"
+                .to_owned()
+        })
     }
 
     fn tell_end(&self, end: &End, workspace: &Workspace, report: &mut StopReport) {
@@ -356,18 +376,23 @@ impl Session {
             Err(_) => return Ok(Vec::new()),
         };
         let scopes = rows(&body, "scopes", Scope::read);
-        let Some(scope) = scopes
-            .iter()
-            .find(|scope| !scope.expensive && scope.reference != 0)
-        else {
-            return Ok(Vec::new());
-        };
+        let cheap = |scope: &&Scope| !scope.expensive && scope.reference != 0;
+        // gdb and older delve keep the arguments apart.
+        let mut own: Vec<&Scope> = scopes.iter().filter(cheap).collect();
+        if own.iter().any(|scope| scope.is_own()) {
+            own.retain(|scope| scope.is_own());
+        } else {
+            own.truncate(1);
+        }
         let at_most = limits::DEBUG_LOCALS + PSEUDO.len();
-        let variables = match self.children(scope.reference, at_most, cancel) {
-            Ok((variables, _)) => variables,
-            Err(DapError::Cancelled) => return Err(DapError::Cancelled),
-            Err(_) => return Ok(Vec::new()),
-        };
+        let mut variables = Vec::new();
+        for scope in own {
+            match self.children(scope.reference, at_most, cancel) {
+                Ok((more, _)) => variables.extend(more),
+                Err(DapError::Cancelled) => return Err(DapError::Cancelled),
+                Err(_) => {}
+            }
+        }
         Ok(variables
             .into_iter()
             .filter(|variable| !PSEUDO.contains(&variable.name.as_str()))

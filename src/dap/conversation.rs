@@ -237,7 +237,7 @@ impl Conversation {
         self.after_stop(&session, Waited::Resume, cancel)
     }
 
-    /// Runs to the next stop (R81).
+    /// Runs to the next stop (R81); a program that runs already is waited for.
     pub fn go_on(
         &self,
         thread: Option<i64>,
@@ -390,9 +390,13 @@ impl Conversation {
     }
 
     /// Ends the session and its adapter (R90). What was launched ends too; what was attached to goes on,
-    /// unless `kill` says otherwise.
+    /// unless `kill` says otherwise. Where nothing runs there is nothing to end, and that is no error.
     pub fn terminate(&self, kill: bool, cancel: &Cancel) -> Result<StopReport, DapError> {
-        let session = self.session()?;
+        let Some(session) = self.live() else {
+            let mut report = self.status(cancel)?;
+            report.notes.push("there was nothing to end".to_owned());
+            return Ok(report);
+        };
         let why = if session.launched || kill {
             EndReason::Terminated
         } else {
@@ -441,6 +445,8 @@ impl Conversation {
             kept.epoch += 1;
             (kept.wanted.clone(), kept.exceptions.clone(), kept.epoch)
         };
+        let mut plan = plan;
+        let said = std::mem::take(&mut plan.notes);
         let (session, request, arguments) =
             Session::open(&self.shared.ground, plan, epoch, cancel)?;
         let begun = session.start(request, arguments, &wanted, exceptions.as_deref(), cancel);
@@ -471,7 +477,7 @@ impl Conversation {
         });
         session.wait_for_stop(Instant::now() + bound, cancel)?;
         let mut report = self.after_stop(&session, Waited::Start, cancel)?;
-        report.notes.splice(0..0, notes);
+        report.notes.splice(0..0, said.into_iter().chain(notes));
         Ok(report)
     }
 

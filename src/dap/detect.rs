@@ -14,7 +14,7 @@ use crate::child::{Capture, Env, Processes, Program, is_program};
 use crate::dap::adapters::{AdapterRow, Dialect};
 use crate::dap::error::DapError;
 
-/// How long a Python may take to tell whether it has debugpy.
+/// How long a program may take to tell what it has.
 const PROBE_WAIT: Duration = Duration::from_secs(20);
 
 /// How deep below the workspace markers are looked for, and how many folders.
@@ -32,6 +32,8 @@ pub(crate) struct Detected {
     pub(crate) root: Option<PathBuf>,
     /// The program, or why there is none.
     pub(crate) program: Result<PathBuf, String>,
+    /// The project's own Python, where the adapter has to be that of another.
+    pub(crate) interpreter: Option<PathBuf>,
 }
 
 impl Detected {
@@ -54,11 +56,25 @@ impl Detected {
         if !missing.is_empty() {
             return missing.join("; ");
         }
-        if self.row.verified {
-            "root marker and program found".to_owned()
-        } else {
-            "root marker and program found; unverified: no session with it was ever run".to_owned()
+        let mut found = "root marker and program found".to_owned();
+        if let Some(borrowed) = self.borrowed() {
+            found.push_str("; ");
+            found.push_str(&borrowed);
         }
+        if !self.row.verified {
+            found.push_str("; unverified: no session with it was ever run");
+        }
+        found
+    }
+
+    /// Says whose debugpy debugs the project's own Python, where that has none.
+    pub(crate) fn borrowed(&self) -> Option<String> {
+        let (own, program) = (self.interpreter.as_ref()?, self.program.as_ref().ok()?);
+        Some(format!(
+            "{} has no debugpy: that of {} debugs it",
+            own.display(),
+            program.display()
+        ))
     }
 }
 
@@ -75,8 +91,19 @@ impl Surroundings<'_> {
     pub(crate) fn detect(&self, row: &AdapterRow, start: &Path) -> Detected {
         let root = self.root(row, start);
         let base = root.as_deref().unwrap_or(start);
+        let (program, interpreter) = match row.dialect {
+            Dialect::Debugpy => match self.python(row, base) {
+                Ok((program, interpreter)) => (Ok(program), interpreter),
+                Err(reason) => (Err(reason), None),
+            },
+            Dialect::Gdb => (self.gdb(row), None),
+            Dialect::Dart | Dialect::Lldb | Dialect::Delve | Dialect::Plain => {
+                (self.on_path(&row.programs), None)
+            }
+        };
         Detected {
-            program: self.program(row, base),
+            program,
+            interpreter,
             root,
             row: row.clone(),
         }
@@ -116,13 +143,6 @@ impl Surroundings<'_> {
         None
     }
 
-    fn program(&self, row: &AdapterRow, root: &Path) -> Result<PathBuf, String> {
-        if row.dialect == Dialect::Debugpy {
-            return self.python(row, root);
-        }
-        self.on_path(&row.programs)
-    }
-
     fn on_path(&self, names: &[String]) -> Result<PathBuf, String> {
         let path = self.env.get("PATH").unwrap_or_default();
         let found = names
@@ -135,8 +155,10 @@ impl Surroundings<'_> {
         })
     }
 
-    /// The project's own Python, else that of the `PATH`; either must have debugpy.
-    fn python(&self, row: &AdapterRow, root: &Path) -> Result<PathBuf, String> {
+    /// The Python with debugpy: the project's own before that of the `PATH` (R95). Where the project's own
+    /// has none, the other's debugpy debugs it: the program still runs in its own environment, and that
+    /// Python is the second of the two.
+    fn python(&self, row: &AdapterRow, root: &Path) -> Result<(PathBuf, Option<PathBuf>), String> {
         let own = [root, self.workspace]
             .into_iter()
             .flat_map(|folder| [".venv", "venv"].map(|venv| folder.join(venv).join("bin")))
@@ -144,35 +166,69 @@ impl Surroundings<'_> {
             .find(|python| is_program(python));
         // Who configured a path means that one.
         let named = row.programs.first().is_some_and(|name| name.contains('/'));
-        let python = match own {
-            Some(python) if !named => python,
-            _ => self.on_path(&row.programs)?,
+        let Some(own) = own.filter(|_| !named) else {
+            let python = self.on_path(&row.programs)?;
+            self.has_debugpy(&python)?;
+            return Ok((python, None));
         };
-        self.probe(&python)?;
-        Ok(python)
+        let Err(reason) = self.has_debugpy(&own) else {
+            return Ok((own, None));
+        };
+        // Only one that works is a debuggee for somebody else's debugpy.
+        let works = self.probe(&own, &["-c", "pass"]).is_ok();
+        match self.on_path(&row.programs) {
+            Ok(other) if works && other != own && self.has_debugpy(&other).is_ok() => {
+                Ok((other, Some(own)))
+            }
+            _ => Err(reason),
+        }
     }
 
-    fn probe(&self, python: &Path) -> Result<(), String> {
-        let program =
-            Program::new(python, self.workspace, self.env.clone()).args(["-c", "import debugpy"]);
+    fn has_debugpy(&self, python: &Path) -> Result<(), String> {
+        let shown = python.display();
+        self.probe(python, &["-c", "import debugpy"])
+            .map_err(|words| {
+                format!(
+                    "{shown} cannot import debugpy ({words}): run `{shown} -m pip install debugpy`"
+                )
+            })
+    }
+
+    /// A gdb that speaks the protocol: it came with version 14, and is written in the Python that some gdb
+    /// are built without.
+    fn gdb(&self, row: &AdapterRow) -> Result<PathBuf, String> {
+        let gdb = self.on_path(&row.programs)?;
+        let ask = ["-nx", "-q", "-batch", "-ex", "python import gdb.dap"];
+        self.probe(&gdb, &ask).map_err(|words| {
+            format!(
+                "{} does not speak the protocol, as version 14 and later do ({words})",
+                gdb.display()
+            )
+        })?;
+        Ok(gdb)
+    }
+
+    /// Runs a program that tells by its status whether something is there; else its last words.
+    fn probe(&self, program: &Path, args: &[&str]) -> Result<(), String> {
+        let command =
+            Program::new(program, self.workspace, self.env.clone()).args(args.iter().copied());
         let capture = Capture {
             input: Vec::new(),
             limit: 4096,
             timeout: PROBE_WAIT,
         };
-        let shown = python.display();
         let captured = self
             .processes
-            .capture(&program, capture, self.cancel)
-            .map_err(|err| format!("{shown} does not start: {err}"))?;
+            .capture(&command, capture, self.cancel)
+            .map_err(|err| format!("it does not start: {err}"))?;
         if matches!(captured.waited, crate::child::Waited::Exited(exit) if exit.is_success()) {
             return Ok(());
         }
         let stderr = String::from_utf8_lossy(&captured.stderr);
-        let words = stderr.lines().last().unwrap_or("it did not answer in time");
-        Err(format!(
-            "{shown} cannot import debugpy ({words}): run `{shown} -m pip install debugpy`"
-        ))
+        Err(match stderr.lines().last() {
+            Some(words) => words.to_owned(),
+            None => "it did not answer in time".to_owned(),
+        })
     }
 }
 
@@ -232,7 +288,7 @@ pub(crate) fn pick(
                 .root
                 .as_ref()
                 .map_or(0, |root| root.components().count());
-            (depth, detected.row.verified)
+            (depth, !detected.row.is_second_choice())
         });
     let Some(nearest) = nearest else {
         return Err(unavailable(what, &all));
@@ -242,7 +298,7 @@ pub(crate) fn pick(
         .filter(|other| {
             other.usable()
                 && other.root == nearest.root
-                && other.row.verified == nearest.row.verified
+                && other.row.is_second_choice() == nearest.row.is_second_choice()
         })
         .map(|other| other.row.id.as_str())
         .collect();

@@ -113,6 +113,10 @@ pub(crate) struct Machine {
     unfinished: [String; 2],
     /// What the adapter said itself.
     pub(crate) words: Ring,
+    /// Whether the adapter says such things on the program's standard output, as gdb does.
+    pub(crate) speaks_as_program: bool,
+    /// The number of the debuggee's process, where the adapter told it.
+    pub(crate) debuggee: Option<u32>,
     pub(crate) placements: Placements,
 }
 
@@ -140,6 +144,8 @@ impl Machine {
             output: Ring::new(limits::DEBUG_OUTPUT_BYTES),
             unfinished: [String::new(), String::new()],
             words: Ring::new(limits::DEBUG_WORDS_BYTES),
+            speaks_as_program: false,
+            debuggee: None,
             placements: Placements::default(),
         }
     }
@@ -194,7 +200,8 @@ impl Machine {
             }
             "process" if flag(body, "isLocalProcess") != Some(false) => {
                 let pid = int(body, "systemProcessId").and_then(|pid| u32::try_from(pid).ok());
-                return pid.filter(|pid| *pid > 1).map(Effect::Debuggee);
+                self.debuggee = pid.filter(|pid| *pid > 1);
+                return self.debuggee.map(Effect::Debuggee);
             }
             _ => {}
         }
@@ -333,6 +340,13 @@ impl Machine {
         }
     }
 
+    /// Puts words of ours where whoever looks for the program's output or the adapter's words finds them.
+    pub(crate) fn remark(&mut self, words: &str) {
+        self.flush();
+        self.words.push(words);
+        self.output.push(words);
+    }
+
     fn wrote_stream(&mut self, stream: usize, text: &str) {
         let unfinished = &mut self.unfinished[stream];
         unfinished.push_str(text);
@@ -351,6 +365,8 @@ impl Machine {
         };
         match text(body, "category").as_deref().unwrap_or("console") {
             "telemetry" => {}
+            // No program runs before the configuration is done.
+            "stdout" if self.speaks_as_program && !self.configured => self.words.push(&text_),
             category @ ("stdout" | "stderr") => {
                 self.wrote_stream(usize::from(category == "stderr"), &text_);
                 if category == "stderr" && !self.configured {

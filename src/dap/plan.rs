@@ -16,6 +16,7 @@ use crate::dap::adapters::{Dialect, Transport};
 use crate::dap::build;
 use crate::dap::detect::{Detected, Surroundings, pick};
 use crate::dap::error::DapError;
+use crate::dap::family;
 use crate::dap::session::Plan;
 use crate::dap::supervisor::Shared;
 use crate::workspace::Workspace;
@@ -162,6 +163,7 @@ impl Planner<'_> {
             _ => &cwd,
         };
         Ok(Plan {
+            notes: detected.borrowed().into_iter().collect(),
             reach: self.spawn(&detected, folder)?,
             row: detected.row,
             request: "launch",
@@ -190,6 +192,15 @@ impl Planner<'_> {
             (_, _, Some(uri)) => uri.clone(),
             _ => spec.program.clone().unwrap_or_default(),
         };
+        // Some adapters wait for a process that is not there, and gdb says that it has attached.
+        if let (None, Some(number)) = (spec.port, spec.pid)
+            && !family::is_alive(number)
+        {
+            return Err(DapError::not_found(
+                format!("there is no process {number}"),
+                "pass the number of a process that runs on this machine",
+            ));
+        }
         let needs = |fields: &str| {
             DapError::bad(
                 format!("attaching with {} needs {fields}", detected.row.id),
@@ -248,6 +259,7 @@ impl Planner<'_> {
             None => self.spawn(&detected, start)?,
         };
         Ok(Plan {
+            notes: detected.borrowed().into_iter().collect(),
             reach,
             row: detected.row,
             request: "attach",
@@ -442,7 +454,8 @@ fn supported(detected: &Detected, spec: &LaunchSpec) -> Result<(), DapError> {
 }
 
 fn debugpy(detected: &Detected, spec: &LaunchSpec, path: Option<&Path>, cwd: &Path) -> Value {
-    let python = detected.program.as_ref().ok();
+    let python = detected.interpreter.as_ref();
+    let python = python.or(detected.program.as_ref().ok());
     let mut arguments = json!({
         "type": "python", "request": "launch", "name": "toolbox",
         "program": path, "module": spec.module,

@@ -184,14 +184,23 @@ pub(crate) struct Scope {
     pub(crate) name: String,
     pub(crate) reference: i64,
     pub(crate) expensive: bool,
+    hint: Option<String>,
 }
 
 impl Scope {
+    /// Whether it holds what the function itself declares.
+    pub(crate) fn is_own(&self) -> bool {
+        let is_one =
+            |word: &str| ["locals", "arguments"].contains(&word.to_ascii_lowercase().as_str());
+        self.hint.as_deref().is_some_and(is_one) || is_one(&self.name)
+    }
+
     pub(crate) fn read(value: &Value) -> Option<Self> {
         Some(Self {
             name: text(value, "name")?,
             reference: int(value, "variablesReference")?,
             expensive: flag(value, "expensive") == Some(true),
+            hint: text(value, "presentationHint"),
         })
     }
 }

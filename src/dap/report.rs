@@ -511,7 +511,9 @@ impl fmt::Display for VariablesReport {
 
 impl fmt::Display for EvaluateReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.value.is_empty() {
+        if self.value.is_empty() && self.reference != 0 {
+            write!(f, "{{...}}")?;
+        } else if self.value.is_empty() {
             write!(f, "(no value)")?;
         } else {
             write!(f, "{}", self.value)?;

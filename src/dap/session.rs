@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::cancel::Cancel;
 use crate::child::{Adopted, Processes};
-use crate::dap::adapters::AdapterRow;
+use crate::dap::adapters::{AdapterRow, Dialect};
 use crate::dap::breakpoints::{LineBreakpoint, Wanted, request};
 use crate::dap::client::Client;
 use crate::dap::clock::Clock;
@@ -38,6 +38,8 @@ pub(crate) struct Plan {
     pub(crate) launched: bool,
     /// A folder that lives as long as the session.
     pub(crate) scratch: Option<TempDir>,
+    /// What whoever started it should know.
+    pub(crate) notes: Vec<String>,
 }
 
 /// What sessions use of the process that they run in.
@@ -83,7 +85,9 @@ impl Session {
     ) -> Result<(Self, &'static str, Value), DapError> {
         let timings = ground.timings;
         let mut link = Link::open(&ground.processes, plan.reach, timings.hello_wait, cancel)?;
-        let monitor = Arc::new(Monitor::new(Machine::new(epoch)));
+        let mut machine = Machine::new(epoch);
+        machine.speaks_as_program = plan.row.dialect == Dialect::Gdb;
+        let monitor = Arc::new(Monitor::new(machine));
         let adopted = Arc::<Mutex<Vec<Adopted>>>::default();
         let adapter_pid = link.child.as_ref().map(crate::child::Child::pid);
         let name = format!("dap-{}", plan.row.id);

@@ -35,7 +35,6 @@ pub(crate) struct Conversation<'a> {
     transcript: Transcript,
     displays: Vec<(u64, Display)>,
     dropped: usize,
-    result: Option<BTreeMap<String, String>>,
     calls: Calls,
     budget: Option<Duration>,
     /// What the cell declares, once it has been read.
@@ -90,7 +89,6 @@ impl<'a> Conversation<'a> {
             transcript: Transcript::new(options.spill.as_deref()),
             displays: Vec::new(),
             dropped: 0,
-            result: None,
             calls: Calls {
                 tokens: BTreeMap::new(),
                 waiting: VecDeque::new(),
@@ -295,12 +293,6 @@ impl<'a> Conversation<'a> {
                 }
                 self.kernel.send(&ToKernel::Ack { id }.to_line());
             }
-            FromKernel::Result { id, cell, data } => {
-                if cell == self.cell {
-                    self.result = Some(data);
-                }
-                self.kernel.send(&ToKernel::Ack { id }.to_line());
-            }
             FromKernel::Cancel { id } => {
                 self.calls.waiting.retain(|(waiting, ..)| *waiting != id);
                 if let Some(token) = self.calls.tokens.remove(&id) {
@@ -399,6 +391,9 @@ impl<'a> Conversation<'a> {
     /// Tells threads of the cell that still wait that nobody answers them any more.
     fn abandon_calls(&mut self) {
         let ids: Vec<u64> = self.calls.tokens.keys().copied().collect();
+        if ids.is_empty() {
+            return;
+        }
         for id in ids {
             self.refuse(id, "cancelled", "the cell that made this call has ended");
         }
@@ -453,12 +448,9 @@ impl<'a> Conversation<'a> {
             parts: shown.parts,
             n_placed,
         };
-        if let Some(data) = self.result {
-            result_of(data, &mut report, &mut displays, spill);
-        }
-        report.displays = displays;
         let done = match end {
             End::Died(exit) => {
+                report.displays = displays;
                 report.status = CellStatus::Died;
                 report.state_kept = false;
                 report.exit_code = exit.and_then(Exit::code).map(i64::from);
@@ -467,6 +459,10 @@ impl<'a> Conversation<'a> {
             }
             End::Done(done) => done,
         };
+        if let Some(data) = done.data {
+            result_of(data, &mut report, &mut displays, spill);
+        }
+        report.displays = displays;
         // A cell that is no JavaScript has declared nothing.
         if done.etype != "SyntaxError"
             && let Some(names) = self.names.take()

@@ -21,9 +21,17 @@ pub(crate) const SHIM: &str = "exec 3<&0 4>&1 </dev/null >&2; exec \"$@\"";
 /// import `linecache`; the half takes it back, so that cells and their children know nothing of it.
 pub(crate) const SAFE_PATH: (&str, &str) = ("PYTHONSAFEPATH", "toolbox");
 
-const PYTHON: &str = include_str!("prelude/python.py");
+const PYTHON: &str = concat!(
+    include_str!("prelude/python_link.py"),
+    include_str!("prelude/python_show.py"),
+    include_str!("prelude/python_cells.py"),
+);
 const PYTHON_RICH: &str = include_str!("prelude/python_rich.py");
-const PYTHON_MAGICS: &str = include_str!("prelude/python_magics.py");
+const PYTHON_MAGICS: &str = concat!(
+    include_str!("prelude/python_rewrite.py"),
+    include_str!("prelude/python_commands.py"),
+    include_str!("prelude/python_magics.py"),
+);
 
 const BOOT_PYTHON: &str = "\
 import sys
@@ -64,8 +72,11 @@ const BOOT_JAVASCRIPT: &str = "\
   };
   const s = process.argv.slice(-2).map((a) => r(+a));
   process.argv.length = 1;
-  require('node:vm').runInThisContext(s[0], { filename: '<kernel>' })({
-    require, dynamicImport: (n, o) => import(n, o), helperSource: s[1] });
+  const vm = require('node:vm');
+  vm.runInContext(s[0], vm.createContext(), { filename: '<kernel>' })({
+    require, dynamicImport: (n, o) => import(n, o), helperSource: s[1],
+    main: { globalThis, process, Buffer, clearInterval, setImmediate, setInterval, Error, Object, Promise,
+      SyntaxError, Uint8Array } });
 })();
 ";
 

@@ -33,13 +33,7 @@ pub(crate) enum FromKernel {
         cell: u64,
         data: BTreeMap<String, String>,
     },
-    /// The value of the cell; the kernel waits for the acknowledgement.
-    Result {
-        id: u64,
-        cell: u64,
-        data: BTreeMap<String, String>,
-    },
-    /// The cell has ended.
+    /// The cell has ended; nothing of it comes after.
     Done(Done),
     /// Raw output, in base64: what a relay sends where there is no pipe of its own for it.
     Raw { data: String },
@@ -65,6 +59,9 @@ pub(crate) struct Done {
     pub(crate) tb: String,
     #[serde(default)]
     pub(crate) code: Option<i64>,
+    /// The value of the cell, where it is shown.
+    #[serde(default)]
+    pub(crate) data: Option<BTreeMap<String, String>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -94,7 +91,7 @@ pub(crate) enum ToKernel<'a> {
     },
     /// What became of a call.
     Ret(Return<'a>),
-    /// A display or result stands in its place.
+    /// A display stands in its place.
     Ack { id: u64 },
     /// Stop the cell, where a signal does not reach the kernel.
     Interrupt { id: u64 },

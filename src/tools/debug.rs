@@ -198,7 +198,7 @@ fn dap_error(error: DapError) -> ToolError {
         ),
         DapError::Running(_) => (
             ErrorKind::Failed,
-            "`pause` it, or `continue` waits for a breakpoint after that".to_owned(),
+            "`pause` it, or wait for its next stop with `continue`".to_owned(),
         ),
         DapError::Stale { .. } => (
             ErrorKind::Stale,
@@ -253,7 +253,7 @@ exceptions: kinds of exception to stop at, such as [\"raised\", \"uncaught\"] fo
 Cargo package is built first: pass its folder, a source file or the name of a target
   attach       port, or pid, or uri (Dart): a program that runs already; it goes on when the session ends
   continue, step_over, step_in, step_out   thread_id?: waits for the next stop, 20 seconds at most \
-(timeout_seconds), and then says `still running`, which is no error
+(timeout_seconds), and then says `still running`, which is no error; `continue` again waits on
   run_to       file, line: continues to that line
   pause        thread_id?
   threads, stack (thread_id?), scopes (frame_id?), variables (reference), evaluate (expression, frame_id?)

@@ -8,13 +8,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
 use crate::cancel::Cancel;
-use crate::files::ContentHash;
 use crate::limits;
+use crate::vibe::identity::{conversation, id_of, number_of};
 use crate::vibe::report::shortened;
 use crate::vibe::{
     Note, Outcome, Ring, Turn, VibeError, VibeReport, Worker, WorkerStatus, WorkerTier, WorkerView,
@@ -137,6 +137,7 @@ impl RosterHandle {
         let mut state = self.0.lock();
         state.admit()?;
         state.make_folder(&self.0.options)?;
+        state.forget();
         state.last_id += 1;
         let number = state.last_id;
         let one_line = label.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -424,6 +425,26 @@ impl State {
         }
     }
 
+    /// Drops the oldest workers that have settled and were told about, beyond those that are kept for
+    /// another message.
+    fn forget(&mut self) {
+        let told = |entry: &Entry| {
+            let settled = !entry.busy && entry.status != WorkerStatus::Running;
+            settled && (entry.delivered || entry.status == WorkerStatus::Killed)
+        };
+        let numbers: Vec<u64> = self
+            .workers
+            .iter()
+            .filter(|(_, entry)| told(entry))
+            .map(|(number, _)| *number)
+            .collect();
+        // One more is about to come.
+        let n_over = (numbers.len() + 1).saturating_sub(limits::VIBE_KEPT);
+        for number in &numbers[..n_over] {
+            self.workers.remove(number);
+        }
+    }
+
     fn make_folder(&mut self, options: &RosterOptions) -> Result<(), VibeError> {
         if self.folder.is_none() {
             let made = std::fs::create_dir_all(&options.folder).and_then(|()| {
@@ -438,10 +459,7 @@ impl State {
     }
 
     fn find(&self, id: &str) -> Result<u64, VibeError> {
-        let number = id
-            .strip_prefix("worker_")
-            .and_then(|number| number.parse().ok());
-        number
+        number_of(id)
             .filter(|number| self.workers.contains_key(number))
             .ok_or_else(|| VibeError::Unknown {
                 id: id.to_owned(),
@@ -560,10 +578,6 @@ impl Outcome {
     }
 }
 
-fn id_of(number: u64) -> String {
-    format!("worker_{number}")
-}
-
 fn check_text(what: &'static str, text: &str) -> Result<(), VibeError> {
     if text.trim().is_empty() {
         return Err(VibeError::Blank(what));
@@ -575,26 +589,4 @@ fn check_text(what: &'static str, text: &str) -> Result<(), VibeError> {
         bytes if bytes > limits::VIBE_TEXT_BYTES => Err(VibeError::TooLong { what, bytes }),
         _ => Ok(()),
     }
-}
-
-/// Makes a UUID for a worker: nobody can tell it beforehand, and no two are the same.
-fn conversation(number: u64) -> String {
-    let now = SystemTime::now()
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .unwrap_or_default()
-        .as_nanos();
-    let seed = format!("{now} {} {number}", std::process::id());
-    let hash = ContentHash::of(seed.as_bytes()).to_string();
-    let mut digits: Vec<char> = hash.chars().take(32).collect();
-    // Version and variant (RFC 9562): a UUID of the maker's own design.
-    digits[12] = '8';
-    digits[16] = 'a';
-    let mut uuid = String::with_capacity(36);
-    for (idx, digit) in digits.into_iter().enumerate() {
-        if [8, 12, 16, 20].contains(&idx) {
-            uuid.push('-');
-        }
-        uuid.push(digit);
-    }
-    uuid
 }

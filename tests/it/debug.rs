@@ -3,9 +3,11 @@
 //! Every process that a test starts carries a mark in its environment, so that what is left over is found
 //! in `/proc`, whoever its parent is by then.
 
+mod attached;
 mod bench;
 mod dart;
 mod faults;
+mod gdb;
 mod go;
 mod lifetime;
 mod native;

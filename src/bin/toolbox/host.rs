@@ -1,6 +1,7 @@
 //! What this process gives to the library: the workspace, the state folder, a run.
 
 use std::env;
+use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -68,6 +69,8 @@ pub(crate) struct Host {
     pub(crate) on_delivery: Option<OnDelivery>,
     /// What workers may do, while vibe mode is on.
     pub(crate) vibe: Option<Allowance>,
+    /// By which variables workers know the global flags.
+    worker_variables: Vec<(&'static str, OsString)>,
     /// Whether one run serves many calls.
     in_session: bool,
     /// Every process that the tools start; one watcher ends them all.
@@ -107,6 +110,7 @@ impl Host {
                 Committer::new(state_dir.clone()),
             );
         }
+        let worker_variables = vibe::variables_of(global, &current_dir);
         Ok(Self {
             workspace,
             current_dir,
@@ -122,6 +126,7 @@ impl Host {
             on_output: None,
             on_delivery: None,
             vibe: None,
+            worker_variables,
             in_session: false,
             processes: Processes::new(Watch::Shell),
             lsp: OnceLock::new(),
@@ -216,7 +221,14 @@ impl Host {
                 self.eval_budget,
             )),
             vibe: self.vibe.and_then(|allowance| {
-                vibe::resources(&self.config, &self.workspace, &self.processes, allowance)
+                let flags = &self.worker_variables;
+                vibe::resources(
+                    &self.config,
+                    &self.workspace,
+                    &self.processes,
+                    allowance,
+                    flags,
+                )
             }),
         });
         (registry, ledger)

@@ -115,6 +115,7 @@ pub(crate) fn session(console: &Console, global: &Global, args: SessionArgs) -> 
 }
 
 fn over_stdio(console: &Console, global: &Global, options: &RunOptions) -> Step {
+    let global = &vibe::flags_of_the_run(global);
     let mut host = Host::open(console, global)?.for_session();
     if options.vibe && !vibe::is_configured(host.config()) {
         return Err(console.misuse_with_hint(

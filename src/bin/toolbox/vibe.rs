@@ -1,12 +1,14 @@
 //! `toolbox vibe`: background workers at a terminal, and what workers inherit from the run that spawned
 //! them.
 //!
-//! A worker that is a `toolbox session` gets the surface and the approvals of its run, never more (R130): they
-//! are in its environment, and a session that finds them there stays within them whatever its flags say.
+//! A worker that is a `toolbox session` gets the surface, the approvals and the configuration of its run, never
+//! more (R130): they are in its environment, and a session that finds them there stays within them whatever its
+//! flags say. The allowlist of an agent needs no such way: a run with one has no vibe tools.
 
 use std::env;
+use std::ffi::OsString;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -29,6 +31,15 @@ const APPROVE: &str = "TOOLBOX_WORKER_APPROVE";
 /// What a worker's own session shows.
 const SURFACE: &str = "TOOLBOX_WORKER_SURFACE";
 
+/// The toolbox.toml that the run was told to read; empty for the user's own.
+const CONFIG: &str = "TOOLBOX_WORKER_CONFIG";
+
+/// Whether the run trusts the toolbox.toml of its checkout: `yes` or nothing.
+const TRUST: &str = "TOOLBOX_WORKER_TRUST";
+
+/// The command in which the run's cells start, where a flag named it.
+const ENCLOSURE: &str = "TOOLBOX_WORKER_ENCLOSURE";
+
 pub(crate) const HELP: &str = "\
 Lets background workers do things: agents with a command line, which toolbox.toml names.
 
@@ -46,7 +57,7 @@ Lets background workers do things: agents with a command line, which toolbox.tom
 In a command {brief}, {message}, {brief_file}, {message_file}, {result}, {id}, {label}, {tier}, {turn}, \
 {conversation}, {workspace}, {approve} and {surface} are filled in. Workers live in the background session of this \
 checkout and end with it. A worker that is a `toolbox session` gets no more than its run has: \
-`toolbox session --approve {approve} --surface {surface}`.";
+`toolbox session --approve {approve} --surface {surface}`; it reads the toolbox.toml that its run reads.";
 
 /// `toolbox vibe`.
 #[derive(Clone, Debug, Args)]
@@ -158,6 +169,38 @@ impl Allowance {
     }
 }
 
+/// The global flags of a session: those of the run that spawned this process as a worker take the place of
+/// its own.
+pub(crate) fn flags_of_the_run(global: &Global) -> Global {
+    let variable = |name: &str| env::var_os(name);
+    let Some(config) = variable(CONFIG) else {
+        return global.clone();
+    };
+    Global {
+        config: (!config.is_empty()).then(|| PathBuf::from(config)),
+        trust_project: variable(TRUST).is_some_and(|word| word == "yes"),
+        enclosure: variable(ENCLOSURE)
+            .and_then(|prefix| prefix.into_string().ok())
+            .or_else(|| global.enclosure.clone()),
+        ..global.clone()
+    }
+}
+
+/// The variables by which a worker knows the global flags of its run.
+pub(crate) fn variables_of(global: &Global, current_dir: &Path) -> Vec<(&'static str, OsString)> {
+    let config = global.config.as_ref();
+    let config = config.map_or_else(OsString::new, |file| {
+        // A worker runs in another folder.
+        current_dir.join(file).into_os_string()
+    });
+    let trust = if global.trust_project { "yes" } else { "" };
+    let mut variables = vec![(CONFIG, config), (TRUST, trust.into())];
+    if let Some(prefix) = &global.enclosure {
+        variables.push((ENCLOSURE, prefix.into()));
+    }
+    variables
+}
+
 /// Whether a configuration names any worker.
 pub(crate) fn is_configured(config: &Config) -> bool {
     let section = &config.sections.vibe;
@@ -170,6 +213,7 @@ pub(crate) fn resources(
     workspace: &Workspace,
     processes: &Processes,
     allowance: Allowance,
+    flags: &[(&'static str, OsString)],
 ) -> Option<VibeResources> {
     if !is_configured(config) {
         return None;
@@ -177,6 +221,9 @@ pub(crate) fn resources(
     let mut variables: Env = env::vars_os().collect();
     variables.set(APPROVE, allowance.approve.as_str());
     variables.set(SURFACE, allowance.surface_word());
+    for (name, value) in flags {
+        variables.set(name, value);
+    }
     let mut base = CommandOptions::new(Vec::new(), workspace.root(), variables);
     base.placeholders = [
         ("approve", allowance.approve.as_str().to_owned()),

@@ -11,6 +11,7 @@ fn detected(id: &str) -> Detected {
             .expect("a row"),
         root: None,
         program: Ok(PathBuf::from("/bin/x")),
+        interpreter: None,
     }
 }
 

@@ -2,10 +2,15 @@
 //
 // Cells run by V8's own mode for consoles (Runtime.evaluate with replMode), which lets them declare a name
 // again and await at the top. A helper thread reads the pipe, so that an interrupt reaches a loop that never
-// yields. What the kernel needs of the language it takes before any cell runs.
+// yields.
+//
+// This half runs in a context of its own: its arrays, promises and strings have prototypes that no cell can
+// reach, so that nothing a cell does to the language reaches the kernel. `main` is the context of the cells;
+// what cells get to see is made of its classes.
 (function (kernel) {
   "use strict";
-  const { require, dynamicImport, helperSource } = kernel;
+  const { require, dynamicImport, helperSource, main } = kernel;
+  const { Buffer, clearInterval, globalThis, process, setImmediate, setInterval } = main;
   const fs = require("node:fs");
   const inspector = require("node:inspector");
   const path = require("node:path");
@@ -16,13 +21,26 @@
   const { Worker } = require("node:worker_threads");
   const { parse, stringify } = JSON;
   const { wait, load, store } = Atomics;
-  const { assign, create, defineProperty, entries, getOwnPropertyDescriptor, prototype } = Object;
-  const OwnPromise = Promise;
-  const OwnMap = Map;
-  const OwnBuffer = Buffer;
-  const later = setImmediate;
-  const errorText = Error.prototype.toString;
+  const { assign, create, defineProperty, entries, getOwnPropertyDescriptor, hasOwn } = Object;
+  const { apply } = Reflect;
+  const { prototype } = main.Object;
+  const { Error: UserError, Promise: UserPromise, SyntaxError: UserSyntaxError, Uint8Array: UserBytes } = main;
+  const toBuffer = Buffer.from;
+  const bufferText = Buffer.prototype.toString;
+  const errorText = UserError.prototype.toString;
+  const cwd = process.cwd();
   const exit = process.exit.bind(process);
+  const nextTurn = () => new Promise((resolve) => void setImmediate(resolve));
+  // A promise of a cell is awaited by the cells' own language, which looks at no `then` that a cell has put in.
+  const awaitIn = vm.runInThisContext(
+    "(async (value, ok, bad) => { let res; try { res = await value; } catch (error) { bad(error); return; } ok(res); })",
+    { filename: "<kernel>" },
+  );
+  // What it comes to stands in an object, so that nothing looks at a `then` of it.
+  const settled = (value) =>
+    new Promise((resolve, reject) => {
+      awaitIn(value, (value) => resolve({ value }), (error) => reject(error));
+    });
 
   const OUTGOING = 4;
   const identity = (fd) => {
@@ -68,10 +86,10 @@
     }
   }
 
+  const bytesOf = (text) => apply(toBuffer, Buffer, [text]);
+  const textOf = (buffer, encoding) => apply(bufferText, buffer, [encoding]);
   const clean = (text) =>
-    typeof text.isWellFormed === "function" && text.isWellFormed()
-      ? text
-      : OwnBuffer.from(text).toString();
+    typeof text.isWellFormed === "function" && text.isWellFormed() ? text : textOf(bytesOf(text), "utf8");
 
   function send(frame) {
     let same = false;
@@ -87,7 +105,7 @@
     }
     try {
       // The line end in front sets off whatever somebody else wrote to the pipe.
-      put(OUTGOING, OwnBuffer.from(`\n${undisturbed(() => stringify(frame))}\n`));
+      put(OUTGOING, bytesOf(`\n${undisturbed(() => stringify(frame))}\n`));
     } catch {
       exit(0);
     }
@@ -130,8 +148,8 @@
   let current = null;
   let lastId = 0;
   let lastValue;
-  const waiting = new OwnMap();
-  const sources = new OwnMap();
+  const waiting = new Map();
+  const sources = new Map();
 
   // Values of the inspector become values of the language by way of a private function.
   let taken;
@@ -151,7 +169,7 @@
   function take(remote) {
     const argument = {};
     for (const name of ["objectId", "unserializableValue", "value"]) {
-      if (name in remote) {
+      if (hasOwn(remote, name)) {
         argument[name] = remote[name];
         break;
       }
@@ -172,8 +190,43 @@
     return value;
   }
 
+  // Before version 12 V8 brings the value of a cell in an object that it resolves a promise with: a `then` that
+  // the cell gave to every object is called with it, and the value never comes.
+  const v8 = parseInt(process.versions.v8, 10);
+  const valueGoesThroughThen = v8 < 12;
+  // Before version 11 it awaits with the `then` that a cell may have put on promises.
+  const awaitsByThen = v8 < 11;
+  const promiseThen = UserPromise.prototype.then;
+  const promiseNow = UserPromise.resolve.bind(UserPromise);
+  const hasThen = () => getOwnPropertyDescriptor(prototype, "then") !== undefined;
+
+  /// Looks whether the value of a cell can still come; a `then` that keeps it is taken away.
+  function watchThen(isThere, lost) {
+    let looks = 0;
+    let works = true;
+    const timer = setInterval(() => {
+      looks = hasThen() || !works ? looks + 1 : 0;
+      if (isThere() || looks === 2) clearInterval(timer);
+      if (isThere()) return;
+      if (looks === 2) {
+        delete prototype.then;
+        if (awaitsByThen) UserPromise.prototype.then = promiseThen;
+        lost();
+      } else if (awaitsByThen && UserPromise.prototype.then !== promiseThen) {
+        // Libraries wrap it, and their cells get their values.
+        works = false;
+        try {
+          apply(UserPromise.prototype.then, promiseNow(), [() => void (works = true)]);
+        } catch {
+          // It does not work.
+        }
+      }
+    }, 200);
+  }
+
   function evaluate(expression) {
-    return new OwnPromise((resolve) => {
+    return new Promise((resolve) => {
+      let come = false;
       const putBack = putAside();
       // It is back before the cell runs: the text of the cell is the last that is written.
       const toJSON = () => {
@@ -190,34 +243,40 @@
           expression: putBack === undefined ? expression : { toJSON },
         },
         // What has a prototype of the language's could have got a `then` from a cell.
-        (error, reply) => resolve(assign(create(null), error ? { terminated: true } : reply)),
+        (error, reply) => {
+          come = true;
+          resolve(assign(create(null), error ? { terminated: true } : reply));
+        },
       );
+      if (valueGoesThroughThen && !come) watchThen(() => come, () => resolve({ lost: true }));
     });
   }
 
   const png = [0x89, 0x50, 0x4e, 0x47];
   const jpeg = [0xff, 0xd8, 0xff];
   const startsWith = (bytes, magic) => magic.every((byte, at) => bytes[at] === byte);
+  const isBytes = (value) => value instanceof UserBytes;
 
   function encoded(value) {
     if (typeof value === "string") return clean(value);
-    if (value instanceof Uint8Array) return OwnBuffer.from(value).toString("base64");
+    if (isBytes(value)) return textOf(bytesOf(value), "base64");
     return clean(stringify(value) ?? "null");
   }
 
   async function bundle(value, quoted) {
     const plain = () =>
       typeof value === "string" && !quoted ? value : util.inspect(value, { colors: false });
-    const data = {};
+    const data = create(null);
     if (value !== null && typeof value === "object") {
       const own = value[Symbol.for("Jupyter.display")];
       if (typeof own === "function") {
         try {
-          for (const [mime, part] of entries(await own.call(value))) data[mime] = encoded(part);
+          const parts = (await settled(apply(own, value, []))).value;
+          for (const [mime, part] of entries(parts)) data[mime] = encoded(part);
         } catch {
           // A representation that fails is none.
         }
-      } else if (value instanceof Uint8Array && value.length > 8) {
+      } else if (isBytes(value) && value.length > 8) {
         if (startsWith(value, png)) data["image/png"] = encoded(value);
         if (startsWith(value, jpeg)) data["image/jpeg"] = encoded(value);
       }
@@ -229,7 +288,7 @@
   /// Hands a display to the host and waits until it stands in its place in the output.
   function show(kind, data) {
     if (current === null) {
-      put(1, OwnBuffer.from(`${data["text/plain"]}\n`));
+      put(1, bytesOf(`${data["text/plain"]}\n`));
       return;
     }
     const id = ++lastId;
@@ -242,12 +301,12 @@
   }
 
   function displayOne(value) {
-    if (value !== null && typeof value === "object" && !(value instanceof Uint8Array)) {
+    if (value !== null && typeof value === "object" && !isBytes(value)) {
       const own = value[Symbol.for("Jupyter.display")];
       if (typeof own === "function") {
-        const parts = own.call(value);
-        if (parts && typeof parts.then !== "function") {
-          const data = {};
+        const parts = apply(own, value, []);
+        if (parts && !util.types.isPromise(parts)) {
+          const data = create(null);
           for (const [mime, part] of entries(parts)) data[mime] = encoded(part);
           data["text/plain"] ??= clean(util.inspect(value));
           show("display", data);
@@ -255,9 +314,9 @@
         }
       }
     }
-    const data = {};
-    if (value instanceof Uint8Array && startsWith(value, png)) data["image/png"] = encoded(value);
-    if (value instanceof Uint8Array && startsWith(value, jpeg)) data["image/jpeg"] = encoded(value);
+    const data = create(null);
+    if (isBytes(value) && startsWith(value, png)) data["image/png"] = encoded(value);
+    if (isBytes(value) && startsWith(value, jpeg)) data["image/jpeg"] = encoded(value);
     data["text/plain"] = clean(typeof value === "string" ? value : util.inspect(value));
     show("display", data);
   }
@@ -270,7 +329,7 @@
   display.svg = shownAs("image/svg+xml");
   display.png = shownAs("image/png");
 
-  class ToolError extends Error {
+  class ToolError extends UserError {
     constructor(message, kind, hint) {
       super(hint ? `${message} (hint: ${hint})` : message);
       this.name = "ToolError";
@@ -279,22 +338,19 @@
     }
   }
 
-  function full(name, args = {}) {
-    if (current === null) {
-      return OwnPromise.reject(new ToolError("tool() works while a cell runs, and none does", "failed"));
-    }
-    return new OwnPromise((resolve, reject) => {
+  function call(name, args, shape) {
+    return new UserPromise((resolve, reject) => {
+      if (current === null) throw new ToolError("tool() works while a cell runs, and none does", "failed");
       const text = stringify(args ?? {});
       const id = ++lastId;
-      waiting.set(id, { resolve, reject, cell: current });
+      waiting.set(id, { resolve: (reply) => resolve(shape(reply)), reject, cell: current });
       send({ t: "call", id, cell: current, name: clean(String(name)), args: text });
     });
   }
 
-  const tool = async (name, args) => {
-    const reply = await full(name, args);
-    return reply.text || reply.images.length ? reply.text : reply.data;
-  };
+  const full = (name, args) => call(name, args, (reply) => reply);
+  const tool = (name, args) =>
+    call(name, args, (reply) => (reply.text || reply.images.length ? reply.text : reply.data));
   tool.full = full;
   tool.Error = ToolError;
 
@@ -306,28 +362,27 @@
       call.reject(new ToolError(frame.err, frame.kind, frame.hint));
       return;
     }
-    const { text, data, images } = frame.val;
-    call.resolve({
-      text,
-      data,
-      images: images.map((image) => ({
-        mime: image.mime,
-        data: OwnBuffer.from(image.data, "base64"),
-      })),
-    });
+    // The helper thread's message is made of the cells' classes, and so is what becomes of it.
+    const { images } = frame.val;
+    for (let at = 0; at < images.length; at++) {
+      images[at].data = apply(toBuffer, Buffer, [images[at].data, "base64"]);
+    }
+    call.resolve(frame.val);
   }
 
   // What `error.stack` holds: the user's frames, and not those below that run the cell.
-  Error.prepareStackTrace = (error, frames) => {
-    const ends = frames.findIndex((frame) => frame.getFileName() === "node:inspector");
-    const shown = (ends < 0 ? frames : frames.slice(0, ends)).filter((frame) => frame.getFileName() !== "<kernel>");
+  UserError.prepareStackTrace = (error, frames) => {
     let text;
     try {
-      text = errorText.call(error);
+      text = apply(errorText, error, []);
     } catch {
       text = "Error";
     }
-    for (const frame of shown) text += `\n    at ${frame}`;
+    for (let at = 0; at < frames.length; at++) {
+      const file = frames[at].getFileName();
+      if (file === "node:inspector") break;
+      if (file !== "<kernel>") text += `\n    at ${frames[at]}`;
+    }
     return text;
   };
 
@@ -356,13 +411,13 @@
   }
 
   function describe(error, details, n) {
-    const isError = util.types.isNativeError(error) || error instanceof Error;
+    const isError = util.types.isNativeError(error) || error instanceof UserError;
     if (!isError) {
       const text = clean(util.inspect(error));
       return { etype: error?.constructor?.name ?? typeof error, msg: text, tb: `Uncaught ${text}` };
     }
     let tb = trace(error);
-    if (error instanceof SyntaxError && details && n !== undefined && !tb.includes("\n    at ")) {
+    if (error instanceof UserSyntaxError && details && n !== undefined && !tb.includes("\n    at ")) {
       const source = sources.get(n)?.split("\n")[details.lineNumber];
       if (source !== undefined) {
         const caret = `${" ".repeat(Math.min(details.columnNumber, source.length))}^`;
@@ -420,18 +475,21 @@
       if (current !== id) return;
       if (reply.terminated) {
         done = { status: "interrupted" };
+      } else if (reply.lost) {
+        const msg = "a then on a prototype kept the value of the cell, and was taken away";
+        done = { status: "error", etype: "Error", msg, tb: `Error: ${msg}` };
       } else if (reply.exceptionDetails) {
         const { exception } = reply.exceptionDetails;
         done = { status: "error", ...describe(exception ? take(exception) : undefined, reply.exceptionDetails, n) };
       } else {
         let value = take(reply.result);
         if (echo) {
-          if (util.types.isPromise(value)) value = await value;
+          if (util.types.isPromise(value)) ({ value } = await settled(value));
           if (current !== id) return;
           if (value !== undefined) {
             const data = await bundle(value, true);
             if (current !== id) return;
-            show("result", data);
+            done.data = data;
             remember(value);
           }
         }
@@ -440,13 +498,13 @@
       done = { status: "error", ...describe(error) };
     }
     // Rejections that nobody handles are known after the current turn.
-    await new OwnPromise(later);
+    await nextTurn();
     finish(id, done);
   }
 
   function complain(what, error) {
     try {
-      put(2, OwnBuffer.from(`${what}: ${clean(describe(error).tb)}\n`));
+      put(2, bytesOf(`${what}: ${clean(describe(error).tb)}\n`));
     } catch {
       // Nobody reads it.
     }
@@ -462,16 +520,16 @@
   define("tool", tool);
   define("display", display);
   define("require", require);
-  define("__dirname", process.cwd());
+  define("__dirname", cwd);
   define("prompt", () => {
-    throw new Error('prompt() has nobody to answer it here: ask with await tool("ask_user", {"question": "..."})');
+    throw new UserError('prompt() has nobody to answer it here: ask with await tool("ask_user", {"question": "..."})');
   });
   defineProperty(globalThis, "__toolbox_import", { value: (name, options) => dynamicImport(name, options) });
   defineProperty(globalThis, "__toolbox_meta", {
     value: {
-      dirname: process.cwd(),
-      filename: path.join(process.cwd(), "cell.js"),
-      url: url.pathToFileURL(path.join(process.cwd(), "cell.js")).href,
+      dirname: cwd,
+      filename: path.join(cwd, "cell.js"),
+      url: url.pathToFileURL(path.join(cwd, "cell.js")).href,
       resolve: (name) => url.pathToFileURL(require.resolve(name)).href,
     },
   });

@@ -71,6 +71,41 @@ def on_threading(module):
     module.excepthook = excepthook
 
 
+def on_inspect(module):
+    """A class does not say in which file it was written, and the module of the cells is none."""
+    publish_sources()
+    getfile = module.getfile
+
+    def getfile_in_cells(value):
+        try:
+            return getfile(value)
+        except (OSError, TypeError):
+            name = cell_of(value)
+            if name is None:
+                raise
+            return name
+
+    module.getfile = getfile_in_cells
+
+
+def cell_of(value):
+    """The cell that a class was written in: the one that its methods name, else the last with such a class."""
+    import linecache
+    import re
+
+    if not isinstance(value, type) or value.__module__ != "__main__":
+        return None
+    begin = re.compile(r"^\s*class\s+%s\b" % re.escape(value.__name__), re.M)
+    names = [
+        name
+        for name, entry in linecache.cache.items()
+        if name.startswith("<cell ") and begin.search("".join(entry[2]))
+    ]
+    codes = (getattr(member, "__code__", None) for member in vars(value).values())
+    own = [code.co_filename for code in codes if code is not None and code.co_filename in names]
+    return own[-1] if own else names[-1] if names else None
+
+
 def on_ipython_display(module):
     module.display = display
 

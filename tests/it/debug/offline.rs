@@ -67,7 +67,6 @@ fn without_a_session_the_next_step_is_said() {
         "threads",
         "stack",
         "output",
-        "terminate",
     ] {
         bench.refuses(
             json!({ "operation": operation }),
@@ -75,6 +74,12 @@ fn without_a_session_the_next_step_is_said() {
             "no debug session",
         );
     }
+    let end = bench.op("terminate");
+    assert_eq!(end["state"], "none");
+    assert!(
+        end["notes"].to_string().contains("nothing to end"),
+        "{end:#}"
+    );
     // D17: `action` stands for `operation`.
     assert_eq!(bench.does(json!({"action": "status"}))["state"], "none");
 }

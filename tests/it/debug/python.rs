@@ -10,6 +10,27 @@ use super::Bench;
 use super::bench::{ends_within, free_port, usable};
 use crate::support::peers;
 
+/// A line of the loop of calls.py.
+const LOOP: usize = 36;
+
+const CHILDREN: &str = "\
+import multiprocessing, os, subprocess, sys
+def work(n):
+    return n * n
+if __name__ == '__main__':
+    command = [sys.executable, '-c', 'print(\"child\", 1 + 1)']
+    print(subprocess.run(command, capture_output=True, text=True).stdout)
+    for way in ('spawn', 'fork'):
+        with multiprocessing.get_context(way).Pool(2) as pool:
+            print(way, pool.map(work, [1, 2]))
+    pid = os.fork()
+    if pid == 0:
+        if len(sys.argv) > 5:
+            print('never')
+        os._exit(3)
+    print('wait', os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+";
+
 fn bench() -> Option<Bench> {
     peers::python_with("debugpy")?;
     let bench = Bench::new(&["requirements.txt", "calls.py"]);
@@ -201,7 +222,7 @@ fn a_busy_loop_is_paused() {
     let args = json!({"operation": "launch", "program": "calls.py", "args": ["--loop"],
         "timeout_seconds": 2});
     assert_eq!(bench.does(args)["state"], "running");
-    for operation in ["stack", "step_over", "scopes", "continue"] {
+    for operation in ["stack", "step_over", "scopes"] {
         bench.refuses(
             json!({ "operation": operation }),
             ErrorKind::Failed,
@@ -226,8 +247,55 @@ fn a_busy_loop_is_paused() {
             .is_some_and(|all| all.len() >= 2),
         "{threads:#}"
     );
-    let args = json!({"operation": "continue", "timeout_seconds": 1});
-    assert_eq!(bench.does(args)["state"], "running");
+    // D19: whoever was told `still running` continues to wait for the next stop.
+    let onward = |seconds: u64| json!({"operation": "continue", "timeout_seconds": seconds});
+    assert_eq!(bench.does(onward(1))["state"], "running");
+    assert_eq!(bench.does(onward(1))["state"], "running");
+    bench.breakpoints("calls.py", json!([LOOP]));
+    let stop = bench.does(onward(60));
+    assert_eq!(
+        (&stop["reason"], &stop["line"]),
+        (&json!("breakpoint"), &json!(LOOP)),
+        "{stop:#}"
+    );
+    bench.op("terminate");
+    // R90: there is nothing to end twice, and that is no error.
+    let again = bench.op("terminate");
+    assert_eq!(
+        (&again["state"], &again["reason"]),
+        (&json!("exited"), &json!("terminated"))
+    );
+    assert!(
+        again["notes"].to_string().contains("nothing to end"),
+        "{again:#}"
+    );
+    bench.nothing_is_left();
+}
+
+// Child processes are not debugged and run as always; one that was forked takes the breakpoints along, and that
+// is said while the program waits for it.
+#[test]
+fn children_run_and_a_fork_at_a_breakpoint_is_told() {
+    let Some(bench) = bench() else { return };
+    bench.write("children.py", CHILDREN);
+    bench.breakpoints("children.py", json!([6]));
+    let stop = bench.launch("children.py");
+    assert_eq!(stop["line"], 6, "{stop:#}");
+    let end = bench.does(json!({"operation": "continue", "timeout_seconds": 60}));
+    assert_eq!(end["exit_code"], 0, "{end:#}");
+    let output = bench.output();
+    for words in ["child 2", "spawn [1, 4]", "fork [1, 4]", "wait 3"] {
+        assert!(output.contains(words), "{output}");
+    }
+    bench.breakpoints("children.py", json!([14]));
+    let launch = json!({"operation": "launch", "program": "children.py", "timeout_seconds": 2});
+    let mut told = bench.does(launch);
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while !told["notes"].to_string().contains("forked") {
+        assert!(std::time::Instant::now() < deadline, "{told:#}");
+        assert_eq!(told["state"], "running", "{told:#}");
+        told = bench.does(json!({"operation": "continue", "timeout_seconds": 1}));
+    }
     bench.op("terminate");
     bench.nothing_is_left();
 }
@@ -309,6 +377,50 @@ fn the_projects_own_python_comes_first() {
     let launch = json!({"operation": "launch", "program": "calls.py"});
     let error = bench.refuses(launch, ErrorKind::Unavailable, "cannot import debugpy");
     assert!(error.message().contains("venv/bin/python3"), "{error}");
+}
+
+// R95: a project's own Python that works but has no debugpy runs the program all the same; another's debugpy
+// debugs it, and that is said.
+#[test]
+fn a_python_without_debugpy_borrows_it() {
+    use std::os::unix::fs::PermissionsExt;
+    let Some(real) = peers::python_with("debugpy") else {
+        return;
+    };
+    let bench = Bench::new(&["requirements.txt", "calls.py"]);
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in *'import debugpy'*) exit 1;; esac\necho \"$@\" >> spawned\nexec {} \"$@\"\n",
+        real.display()
+    );
+    bench.write(".venv/bin/python3", &script);
+    let path = bench.work().join(".venv/bin/python3");
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).expect("executable");
+    let adapters = bench.op("adapters");
+    let row = adapters["adapters"].as_array().expect("a list").iter();
+    let row = row
+        .clone()
+        .find(|row| row["id"] == "debugpy")
+        .expect("a row");
+    assert_eq!(row["usable"], true, "{row:#}");
+    assert!(
+        row["reason"].to_string().contains("has no debugpy"),
+        "{row:#}"
+    );
+    bench.breakpoints("calls.py", json!([15]));
+    let stop = bench.launch("calls.py");
+    assert_eq!(stop["line"], 15, "{stop:#}");
+    assert!(
+        stop["notes"]
+            .to_string()
+            .contains(".venv/bin/python3 has no debugpy"),
+        "{stop:#}"
+    );
+    bench.op("terminate");
+    let spawned =
+        std::fs::read_to_string(bench.work().join("spawned")).expect("it ran the program");
+    assert!(spawned.contains("calls.py"), "{spawned}");
+    assert!(!spawned.contains("debugpy.adapter"), "{spawned}");
+    bench.nothing_is_left();
 }
 
 // The figure of the closing note: what a step costs over the adapter's own time, measured roughly.

@@ -139,6 +139,11 @@ cases! {
     py_match_and_reprs
     py_reflex_magics
     py_alarm
+    py_builtins_replaced
+    py_modules_patched
+    py_streams_that_raise
+    py_getsource
+    py_traceback_through_two_cells
     js_kinds_of_values
     js_statements_show_nothing
     js_redeclared_in_any_way
@@ -151,6 +156,9 @@ cases! {
     js_prototype_with_tojson
     js_late_timer
     js_inspection_that_throws
+    js_language_poisoned
+    js_then_on_every_object
+    js_bridge_gives_the_cells_own_classes
 }
 
 fn all() -> impl Iterator<Item = Value> {
@@ -159,14 +167,66 @@ fn all() -> impl Iterator<Item = Value> {
         .map(|line| serde_json::from_str(line).expect("a case is JSON"))
 }
 
+// R96, D25: every interpreter of another version that is found runs what its version can: Python from 3.8,
+// Node.js from 18.
+#[test]
+fn other_versions_of_python_run_the_cases() {
+    run_on_others("python");
+}
+
+#[test]
+fn other_versions_of_node_run_the_cases() {
+    run_on_others("javascript");
+}
+
+/// The cases in which versions differ most: all of them on every version would take many minutes.
+const PORTABLE: [&str; 13] = [
+    "py-echo-last-only",
+    "py-traceback-user-frames",
+    "py-builtins-replaced",
+    "py-modules-patched",
+    "py-getsource",
+    "py-traceback-through-two-cells",
+    "py-async-comprehension",
+    "js-const-redeclare",
+    "js-await-binding-persists",
+    "js-syntax-error",
+    "js-language-poisoned",
+    "js-then-on-every-object",
+    "js-bridge-gives-the-cells-own-classes",
+];
+
+fn run_on_others(language: &str) {
+    for program in peers::other_interpreters(language) {
+        let version = program.to_string_lossy();
+        let minor = version.rsplit_once("python3.");
+        let minor: Option<u32> = minor.and_then(|(_, minor)| minor.parse().ok());
+        for case in all().filter(|case| case["language"] == language) {
+            let since = case["since"]
+                .as_str()
+                .and_then(|since| since[2..].parse().ok());
+            let knows = since.is_none_or(|since: u32| minor.is_none_or(|minor| minor >= since));
+            let id = case["id"].as_str().expect("an id");
+            if knows && PORTABLE.contains(&id) {
+                println!("{version}: {}", case["id"]);
+                run_in(&case, &lab_of(&case, Some(&program)));
+            }
+        }
+    }
+}
+
 fn run(id: &str) {
     let case = all()
         .find(|case| case["id"] == id)
         .expect("it is in the file");
+    if let Some(lab) = lab(&case, case["language"].as_str().expect("a language")) {
+        run_in(&case, &lab);
+    }
+}
+
+fn run_in(case: &Value, lab: &Lab) {
+    let id = case["id"].as_str().expect("an id");
     let language = case["language"].as_str().expect("a language");
-    let Some(lab) = lab(&case, language) else {
-        return;
-    };
     for (name, text) in case["files"].as_object().into_iter().flatten() {
         lab.write(name, text.as_str().expect("a text"));
     }
@@ -180,9 +240,9 @@ fn run(id: &str) {
             let cancel = toolbox::cancel::Cancel::new();
             timer = Some(super::cancel_after(&cancel, Duration::from_millis(after)));
             let options = options.with_cancel(cancel);
-            check(&lab, cell, language, expected, options, id, at);
+            check(lab, cell, language, expected, options, id, at);
         } else {
-            check(&lab, cell, language, expected, options, id, at);
+            check(lab, cell, language, expected, options, id, at);
         }
         drop(timer);
     }
@@ -210,15 +270,23 @@ fn lab(case: &Value, language: &str) -> Option<Lab> {
         }
         peers::python_with(module)?;
     }
-    if case["cells"].to_string().contains("ru_maxrss") {
-        // A process begins with the peak memory of the one that forked it, and this one runs every test; the
-        // relay of an enclosure is small.
-        return Some(Lab::with(|options| {
-            options.enclosure = vec!["env".to_owned()];
-        }));
-    }
+    Some(lab_of(case, None))
+}
+
+fn lab_of(case: &Value, program: Option<&Path>) -> Lab {
     let budget = case["inactivity_s"].as_u64().unwrap_or(120);
-    Some(Lab::with_budget(Duration::from_secs(budget)))
+    Lab::with(|options| {
+        options.budget = Some(Duration::from_secs(budget));
+        if case["cells"].to_string().contains("ru_maxrss") {
+            // A process begins with the peak memory of the one that forked it, and this one runs every test;
+            // the relay of an enclosure is small.
+            options.enclosure = vec!["env".to_owned()];
+        }
+        match case["language"].as_str() {
+            Some("python") => options.python = program.map(Path::to_owned),
+            _ => options.node = program.map(Path::to_owned),
+        }
+    })
 }
 
 /// A project of its own with the older of the two wheels that `tests/install-peers` fetched; pip finds the

@@ -91,14 +91,13 @@ fn without_a_worker_there_is_no_vibe_mode() {
     assert_eq!(code, Some(2), "{said}");
 }
 
-// R130: a worker that is a session has the surface and the approvals of its run, whatever its flags say.
-#[test]
-fn a_worker_inherits_the_gate_of_its_run() {
+/// A worker that is a session with its brief as flags: it calls Write and Bash, and its result is the answers.
+fn session_worker() -> String {
     let binary = env!("CARGO_BIN_EXE_toolbox");
     // The session gets its calls, and lives until both are answered.
     let write = json!({"id": 1, "tool": "Write", "args": {"path": "made", "content": "x"}});
     let bash = json!({"id": 2, "tool": "Bash", "args": {"command": "true"}});
-    let script = format!(
+    format!(
         "mkfifo in out
          {binary} session $1 <in >out &
          exec 3>in
@@ -108,7 +107,13 @@ fn a_worker_inherits_the_gate_of_its_run() {
              printf '%s\\n' \"$line\"
              case $line in *'\"ok\":'*) n=$((n + 1));; esac
          done <out"
-    );
+    )
+}
+
+// R130: a worker that is a session has the surface and the approvals of its run, whatever its flags say.
+#[test]
+fn a_worker_inherits_the_gate_of_its_run() {
+    let script = session_worker();
     let toml = |script: &str| {
         let words = json!(["sh", "-c", script, "worker"]);
         format!(
@@ -171,6 +176,52 @@ fn a_worker_inherits_the_gate_of_its_run() {
         &plan,
         "--approve=exec",
         ["unknown_tool", "unknown_tool", "exec plan x\n"],
+    );
+}
+
+// R130: what the configuration of the run denies is denied to its workers, whatever file they name themselves;
+// an agent's allowlist leaves a run without workers.
+#[test]
+fn a_worker_reads_the_configuration_of_its_run() {
+    let checkout = Checkout::new(&[]);
+    let command = json!(["sh", "-c", session_worker(), "worker"]);
+    let strict = format!("[approval.tools]\nBash = \"deny\"\n[vibe.fast]\ncommand = {command}\n");
+    fs::write(checkout.root().join("strict.toml"), strict).expect("a file");
+    fs::write(checkout.root().join("lax.toml"), "").expect("a file");
+    let flags = ["--vibe", "--approve", "exec", "--config", "strict.toml"];
+    let mut session = checkout.session(&flags);
+    session.call(
+        1,
+        "vibe_spawn",
+        json!({"brief": "--approve=exec --config=lax.toml", "label": "x"}),
+    );
+    assert_eq!(session.answer(1)["ok"], true);
+    let wait = json!({"worker_id": "worker_1", "timeout_seconds": LONG.as_secs()});
+    session.call(2, "vibe_wait", wait);
+    let result = session.answer(2)["data"]["workers"][0]["result"].clone();
+    let result = result.as_str().expect("a result");
+    let answer = |id: i64| -> Value {
+        let lines = result
+            .lines()
+            .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let mut answers = lines.filter(|line| line["id"] == id && line["event"].is_null());
+        answers
+            .next()
+            .unwrap_or_else(|| panic!("no answer {id} in {result}"))
+    };
+    assert_eq!(answer(1)["ok"], true, "{result}");
+    assert_eq!(answer(2)["error"]["kind"], "denied", "{result}");
+
+    let agent = json!({"name": "a", "tools":
+        [{"type": "agent_toolset_20260401", "enabled_tools": ["Read", "Bash"]}]});
+    fs::write(checkout.root().join("agent.json"), agent.to_string()).expect("a file");
+    let mut session = checkout.session(&[&flags[..], &["--agent", "agent.json"]].concat());
+    session.send(json!({"list": "tools"}));
+    let tools = session.find("tools", |line| line["tools"].is_array());
+    let names = tools["tools"].to_string();
+    assert!(
+        names.contains("\"Bash\"") && !names.contains("vibe_spawn"),
+        "{names}"
     );
 }
 

@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 pub(crate) fn folders() -> Vec<PathBuf> {
     let peers = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/peers");
     let mut folders = vec![
+        // Programs of other versions than the machine has; whoever has some puts them there.
+        peers.join("bin"),
         peers.join("venv/bin"),
         peers.join("node/node_modules/.bin"),
         peers.join("servers/node_modules/.bin"),
@@ -59,6 +61,41 @@ pub(crate) fn server_modules() -> Option<PathBuf> {
         println!("skipped: eslint missing");
     }
     found.then_some(modules)
+}
+
+/// Finds the interpreters of other versions than those that the tests use anyway, and says which are not here.
+pub(crate) fn other_interpreters(language: &str) -> Vec<PathBuf> {
+    let nodes = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/peers/nodes/node_modules");
+    let of = |version: &str| match language {
+        "python" => {
+            let name = format!("python3.{version}");
+            // A shim may stand for a version that is not there.
+            let works = |path: &PathBuf| {
+                let output = std::process::Command::new(path).arg("--version").output();
+                output.is_ok_and(|output| output.status.success())
+            };
+            let found = folders().into_iter().map(|folder| folder.join(&name));
+            let found = found.filter(|path| path.is_file()).find(works);
+            // No registry has them all: which ones were tried is said, and none is a test of its own.
+            if found.is_none() {
+                println!("not tried: {name} is not here");
+            }
+            found
+        }
+        _ => {
+            let node = nodes.join(format!("node{version}/bin/node"));
+            let found = node.is_file().then_some(node);
+            if found.is_none() {
+                println!("skipped: node{version} missing");
+            }
+            found
+        }
+    };
+    let versions: &[&str] = match language {
+        "python" => &["8", "9", "10", "11", "12", "13", "14"],
+        _ => &["18", "22", "24"],
+    };
+    versions.iter().copied().filter_map(of).collect()
 }
 
 /// Tells whether the Python of the peers imports a module; without it says that the test is skipped.

@@ -335,3 +335,31 @@ fn a_cancelled_wait_ends_and_the_worker_goes_on() {
     assert_eq!(bench.listed(&id)["status"], "running");
     assert_eq!(bench.listed(&id)["output"], "begun");
 }
+
+// R135: those that were told about are kept up to a limit, for another message; the oldest go first, and none
+// whose result nobody has seen.
+#[test]
+fn settled_workers_are_forgotten_beyond_a_limit() {
+    let bench = Bench::of(Fake::default());
+    bench.spawn("done first");
+    for number in 2..=limits::VIBE_KEPT + 1 {
+        let id = bench.spawn("done x");
+        assert_eq!(id, format!("worker_{number}"));
+        assert_eq!(bench.result(&id), "x");
+    }
+    let ids = || -> Vec<String> {
+        let data = bench.answer("vibe_list", json!({})).data;
+        let workers = data["workers"].as_array().expect("a list").clone();
+        let id = |worker: &Value| worker["id"].as_str().expect("an id").to_owned();
+        workers.iter().map(id).collect()
+    };
+    assert_eq!(ids().len(), limits::VIBE_KEPT + 1, "all of them so far");
+    let last = bench.spawn("done last");
+    let kept = ids();
+    assert_eq!(kept.len(), limits::VIBE_KEPT + 1);
+    assert_eq!((&*kept[0], &*kept[1]), ("worker_1", "worker_3"));
+    assert_eq!(bench.result(&last), "last");
+    assert_eq!(bench.result("worker_1"), "first", "it was kept for this");
+    let gone = json!({"worker_id": "worker_2", "message": "x"});
+    bench.refuses("vibe_send", gone, ErrorKind::NotFound, "worker_2");
+}

@@ -203,6 +203,10 @@ pub const NOTEBOOK_OUTPUT_LINES: usize = 40;
 /// See [`NOTEBOOK_OUTPUT_LINES`].
 pub const NOTEBOOK_OUTPUT_CHARS: usize = 4_000;
 
+/// Pictures of a notebook's outputs that one Read gives back; together they are no larger than one picture may
+/// be (R143).
+pub const NOTEBOOK_PICTURES: usize = 20;
+
 /// Places of an ambiguous text that an error of Edit lists.
 pub const EDIT_PLACES: usize = 10;
 

@@ -1,18 +1,18 @@
 //! `toolbox bash`.
 
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use toolbox::child::Processes;
-use toolbox::shell::ShellOptions;
 use toolbox::tools::ShellResources;
 use toolbox::workspace::Workspace;
 
 use crate::args::Global;
 use crate::background;
-use crate::host::{Host, state_dir};
+use crate::config::{BashSection as Section, wire};
+use crate::host::Host;
 use crate::output::{Console, Ending, Step};
 
 /// The status of a command whose time was over, as timeout(1) has it.
@@ -60,11 +60,21 @@ enum ActionFlag {
     Kill,
 }
 
-/// The shell of this machine: bash, or what every system has; commands get this process's environment.
-pub(crate) fn resources(workspace: &Workspace, processes: Processes) -> ShellResources {
-    let shell = which::which("bash").unwrap_or_else(|_| PathBuf::from("/bin/sh"));
-    let mut options = ShellOptions::new(shell, env::vars_os().collect());
-    options.output_dir = state_dir(workspace.root()).map(|folder| folder.join("output"));
+/// The configured shell, or that of this machine: bash, or what every system has; commands get this process's
+/// environment.
+pub(crate) fn resources(
+    workspace: &Workspace,
+    processes: Processes,
+    section: &Section,
+    state_dir: Option<&Path>,
+) -> ShellResources {
+    let shell = |named: Option<&str>| match named {
+        // One that is not there is told by whoever starts it.
+        Some(named) => which::which(named).unwrap_or_else(|_| PathBuf::from(named)),
+        None => which::which("bash").unwrap_or_else(|_| PathBuf::from("/bin/sh")),
+    };
+    let mut options = wire::bash(section, env::vars_os().collect(), shell);
+    options.output_dir = state_dir.map(|folder| folder.join("output"));
     ShellResources {
         processes,
         workspace: workspace.clone(),

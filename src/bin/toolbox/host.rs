@@ -19,7 +19,7 @@ use toolbox::syntax::staging::StagingStore;
 use toolbox::tool::{Output, Tier};
 use toolbox::tools::{
     self, AstGrep, Cards, DiagnosticsOnWrite, Edits, FileResources, FindingResources, LspResources,
-    OnDelivery, Questions, Resources, SyntaxResources, WebResources, recovery_note,
+    OnDelivery, Questions, Resources, ShellResources, SyntaxResources, WebResources, recovery_note,
 };
 use toolbox::workspace::{Workspace, enclosing_checkout};
 
@@ -48,9 +48,11 @@ const CONFIG_HINT: &str = "`toolbox config --help` lists every key of toolbox.to
 pub(crate) struct Host {
     pub(crate) workspace: Workspace,
     current_dir: PathBuf,
+    /// Where this user's state of the workspace is kept; none when there is no home to put it in.
+    state_dir: Option<PathBuf>,
     /// Whether `-C` named the workspace: relative paths are then looked up in it first.
     workspace_named: bool,
-    resources: SyntaxResources,
+    syntax: SyntaxResources,
     config: Config,
     web: WebResources,
     /// Where questions of a command appear.
@@ -98,17 +100,19 @@ impl Host {
         let mut resources = SyntaxResources::new(Arc::new(Grammars::bundled()), workspace.clone());
         // One command searches once: what it parsed serves nobody after it.
         resources.cache = None;
-        if let Some(state_dir) = state_dir(workspace.root()) {
+        let state_dir = state_dir(workspace.root());
+        if let Some(state_dir) = &state_dir {
             resources = resources.with_edits(
-                StagingStore::on_disk(&state_dir),
+                StagingStore::on_disk(state_dir),
                 Committer::new(state_dir.clone()),
             );
         }
         Ok(Self {
             workspace,
             current_dir,
+            state_dir,
             workspace_named: global.workspace.is_some(),
-            resources,
+            syntax: resources,
             questions: cards::terminal(),
             conversation: CONVERSATION.to_owned(),
             web: wire::web(&config.sections.web)
@@ -129,7 +133,7 @@ impl Host {
     pub(crate) fn for_background(mut self) -> Self {
         self.in_session = true;
         self.questions = Arc::new(NobodyThere);
-        self.resources.cache = Some(Arc::default());
+        self.syntax.cache = Some(Arc::default());
         self
     }
 
@@ -156,8 +160,8 @@ impl Host {
         self.in_session = true;
         // A harness may have been started from a terminal; its questions are still not asked there.
         self.questions = Arc::new(NobodyThere);
-        self.resources.cache = Some(Arc::default());
-        if let Some(edits) = &mut self.resources.edits {
+        self.syntax.cache = Some(Arc::default());
+        if let Some(edits) = &mut self.syntax.edits {
             edits.staging = Arc::new(StagingStore::in_memory());
         }
         self
@@ -182,15 +186,77 @@ impl Host {
     pub(crate) fn tools(&self) -> (Registry, Arc<Ledger>) {
         let files = self.files();
         let ledger = Arc::clone(&files.ledger);
-        let registry = tools::connect(&Resources {
-            syntax: Some(self.resources.clone()),
+        (tools::connect(&self.resources(files)), ledger)
+    }
+
+    /// Returns the tool that one command calls, and where it knows none of that name all of them: what a
+    /// command does not need it should not wait for.
+    fn one_tool(&self, name: &str) -> Registry {
+        let files = || Some(self.files());
+        let finding = || Some(self.finding());
+        let none = Resources::default;
+        let one = match name {
+            "Read" | "read" | "Write" | "write" | "Edit" | "edit" | "apply_patch" => Resources {
+                files: files(),
+                ..none()
+            },
+            "Glob" | "glob" | "Grep" | "grep" => Resources {
+                finding: finding(),
+                ..none()
+            },
+            "Bash" | "bash" => Resources {
+                shell: Some(self.shell()),
+                ..none()
+            },
+            "ast_grep" | "ast_edit" | "resolve" => Resources {
+                syntax: Some(self.syntax.clone()),
+                ..none()
+            },
+            "WebFetch" | "web_fetch" | "WebSearch" | "web_search" => Resources {
+                web: Some(self.web.clone()),
+                ..none()
+            },
+            _ => self.resources(self.files()),
+        };
+        tools::connect(&one)
+    }
+
+    fn finding(&self) -> FindingResources {
+        FindingResources {
+            limits: wire::finding(&self.config.sections),
+            ..FindingResources::new(self.workspace.clone())
+        }
+    }
+
+    fn shell(&self) -> ShellResources {
+        bash::resources(
+            &self.workspace,
+            self.processes.clone(),
+            &self.config.sections.bash,
+            self.state_dir.as_deref(),
+        )
+    }
+
+    /// The folder of the pictures that cells show.
+    pub(crate) fn figures(&self) -> PathBuf {
+        let folder = self.state_dir.as_deref();
+        folder
+            .unwrap_or_else(|| self.workspace.root())
+            .join("figures")
+    }
+
+    /// Wires every port of a run.
+    fn resources(&self, files: FileResources) -> Resources {
+        Resources {
+            syntax: Some(self.syntax.clone()),
             web: Some(self.web.clone()),
-            finding: Some(FindingResources::new(self.workspace.clone())),
-            shell: Some(bash::resources(&self.workspace, self.processes.clone())),
+            finding: Some(self.finding()),
+            shell: Some(self.shell()),
             artifacts: deliver_artifacts::resources(
                 &self.workspace,
                 self.config.sections.artifacts.dir.as_deref(),
                 self.on_delivery.clone(),
+                self.state_dir.as_deref(),
             ),
             questions: Some(self.questions()),
             conversation: Some(self.conversation.clone()),
@@ -198,7 +264,7 @@ impl Host {
             debug: Some(debug::resources(
                 &self.workspace,
                 self.processes.clone(),
-                wire::debug(&self.config.sections.debug),
+                &self.config.sections.debug,
             )),
             files: Some(files),
             eval: Some(eval::resources(
@@ -206,12 +272,14 @@ impl Host {
                 self.processes.clone(),
                 &self.config,
                 self.eval_budget,
+                self.state_dir.as_deref(),
             )),
             vibe: self.vibe.and_then(|allowance| {
-                vibe::resources(&self.config, &self.workspace, &self.processes, allowance)
+                let state_dir = self.state_dir.as_deref();
+                let (config, workspace) = (&self.config, &self.workspace);
+                vibe::resources(config, workspace, &self.processes, allowance, state_dir)
             }),
-        });
-        (registry, ledger)
+        }
     }
 
     /// Returns the language servers of this workspace; none is started.
@@ -222,11 +290,11 @@ impl Host {
                 self.processes.clone(),
                 wire::lsp(&self.config.sections.lsp),
             );
-            let disabled = &self.config.sections.lsp.checkers.disabled;
+            let section = &self.config.sections.lsp.checkers;
             resources.checkers = resources
                 .checkers
-                .map(|checkers| checkers.without(disabled));
-            match &self.resources.edits {
+                .map(|checkers| wire::checkers(section, checkers));
+            match &self.syntax.edits {
                 Some(edits) => resources.with_rename(Arc::clone(&edits.committer)),
                 None => resources,
             }
@@ -235,7 +303,9 @@ impl Host {
 
     /// Returns what tells a run which diagnostics its writes brought (R30).
     pub(crate) fn diagnostics_on_write(&self) -> Arc<DiagnosticsOnWrite> {
-        Arc::new(DiagnosticsOnWrite::new(self.lsp().supervisor.clone()))
+        let bounds = wire::bounds(&self.config.sections.lsp.write);
+        let supervisor = self.lsp().supervisor.clone();
+        Arc::new(DiagnosticsOnWrite::with_bounds(supervisor, bounds))
     }
 
     /// Returns the configuration of this workspace; it was read once.
@@ -262,13 +332,14 @@ impl Host {
 
     /// Returns the files of this workspace; all writers share the commit of the staged edits.
     fn files(&self) -> FileResources {
-        let files = FileResources::new(self.workspace.clone());
+        let mut files = FileResources::new(self.workspace.clone());
+        files.limits = wire::read(&self.config.sections.read);
         // A command reads the file itself as it starts; a run remembers what it has read (D35).
         let files = match self.in_session {
             true => files,
             false => files.one_shot(),
         };
-        match &self.resources.edits {
+        match &self.syntax.edits {
             Some(edits) => files.with_committer(Arc::clone(&edits.committer)),
             None => files,
         }
@@ -276,14 +347,14 @@ impl Host {
 
     /// Returns where edits are staged.
     pub(crate) fn edits(&self, console: &Console) -> Step<&Edits> {
-        self.resources.edits.as_ref().ok_or_else(|| {
+        self.syntax.edits.as_ref().ok_or_else(|| {
             console.misuse("no state folder: set HOME or XDG_STATE_HOME to an absolute path")
         })
     }
 
     /// Finishes or undoes what an interrupted command left. Whoever may write calls it first.
     pub(crate) fn recover(&self, console: &Console) {
-        let Some(edits) = &self.resources.edits else {
+        let Some(edits) = &self.syntax.edits else {
             return;
         };
         // Nothing was ever written here: nothing can be left over, and no folder is made.
@@ -332,7 +403,7 @@ impl Host {
         args: Value,
         hook: Option<Arc<DiagnosticsOnWrite>>,
     ) -> Step<Output> {
-        let registry = self.registry();
+        let registry = self.one_tool(name);
         if registry
             .get(name)
             .is_some_and(|spec| spec.tier > Tier::Read)
@@ -358,7 +429,7 @@ impl Host {
         language: &str,
         context: Option<&str>,
     ) -> Step<Output> {
-        AstGrep::new(self.resources.clone())
+        AstGrep::new(self.syntax.clone())
             .explain(pattern, language, context)
             .map_err(|error| console.fail(&error))
     }
@@ -438,7 +509,7 @@ fn load_config(
 }
 
 /// The state folder of a workspace, by its canonical path.
-pub(crate) fn state_dir(root: &Path) -> Option<PathBuf> {
+fn state_dir(root: &Path) -> Option<PathBuf> {
     let mut name = ContentHash::of(root.as_os_str().as_encoded_bytes()).to_string();
     name.truncate(STATE_NAME_LETTERS);
     Some(state_base()?.join(name))

@@ -6,7 +6,7 @@
 
 use std::env;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -20,7 +20,7 @@ use toolbox::workspace::Workspace;
 use crate::args::{Global, Surface};
 use crate::background;
 use crate::config::{Config, wire};
-use crate::host::{Host, state_dir};
+use crate::host::Host;
 use crate::output::{Console, Step};
 
 /// Up to which tier a worker's own session approves calls.
@@ -170,6 +170,7 @@ pub(crate) fn resources(
     workspace: &Workspace,
     processes: &Processes,
     allowance: Allowance,
+    state_dir: Option<&Path>,
 ) -> Option<VibeResources> {
     if !is_configured(config) {
         return None;
@@ -193,8 +194,8 @@ pub(crate) fn resources(
     Some(VibeResources::new(RosterOptions {
         fast: worker(&section.fast),
         good: worker(&section.good),
-        folder: state_dir(workspace.root())
-            .unwrap_or_else(env::temp_dir)
+        folder: state_dir
+            .map_or_else(env::temp_dir, Path::to_owned)
             .join("vibe"),
     }))
 }
@@ -251,9 +252,9 @@ pub(crate) fn vibe(console: &Console, global: &Global, args: Vibe) -> Step {
     match output.data["workers"][0]["id"].as_str() {
         Some(id) if tool == "vibe_spawn" => {
             let typed = format!("`toolbox vibe wait {id}` gives its result");
-            console.print(&output.text.replace("vibe_wait gives its result", &typed))
+            console.show(&output.text.replace("vibe_wait gives its result", &typed))
         }
-        _ => console.print(&output.text),
+        _ => console.show(&output.text),
     }
 }
 

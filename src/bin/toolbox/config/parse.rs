@@ -323,6 +323,9 @@ fn checked(kind: Kind, value: &Spanned<DeValue<'_>>, shown: &str) -> Checked {
         (Kind::Brief, Value::String(word)) => {
             matches!(word.as_str(), "argument" | "stdin" | "file")
         }
+        (Kind::Transport, Value::String(word)) => {
+            word == "stdio" || (word.starts_with('-') && !word.contains('\0'))
+        }
         (Kind::Variables, Value::Object(map)) => map.iter().all(|(name, value)| {
             named(name)
                 && !name.contains('=')

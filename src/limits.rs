@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+/// What stands for ever where a time is added to a clock, which has an end: some thirty years.
+pub const FOREVER: Duration = Duration::from_secs(1_000_000_000);
+
 /// Parses that the pattern compiler may spend on one rung before it calls the fragment hopeless.
 pub const SPELLINGS_PER_RUNG: usize = 320;
 

@@ -302,11 +302,11 @@ impl Shell {
     fn checked_timeout(&self, timeout: Option<Duration>) -> Result<Duration, ShellError> {
         let limit = self.options.max_timeout;
         match timeout {
-            None => Ok(self.options.timeout),
+            None => Ok(self.options.timeout.min(limits::FOREVER)),
             Some(asked) if asked.is_zero() || asked > limit => {
                 Err(ShellError::BadTimeout { asked, limit })
             }
-            Some(asked) => Ok(asked),
+            Some(asked) => Ok(asked.min(limits::FOREVER)),
         }
     }
 

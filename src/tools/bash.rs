@@ -48,7 +48,8 @@ pub struct BashArgs {
     /// A command that runs in the background, such as `bash_1`, to be asked or ended instead of running a
     /// command.
     background_id: Option<String>,
-    /// With background_id: `output` tells what came since the last time, `kill` ends the command.
+    /// With background_id: `output` tells what came since the last time, `kill` ends the command. Default:
+    /// output.
     action: Option<Action>,
 }
 

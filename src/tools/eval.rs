@@ -39,7 +39,7 @@ pub struct EvalArgs {
     code: String,
     /// What the cell does, in 5 to 10 words: its label in the transcript.
     description: String,
-    /// The language.
+    /// The language. Default: python.
     #[serde(default)]
     language: CellLanguage,
     /// Whether the interpreter is thrown away and started clean before the cell runs.

@@ -24,7 +24,7 @@ pub struct GlobArgs {
     pattern: String,
     /// The folder that the pattern is relative to. Default: the workspace.
     path: Option<String>,
-    /// `newest` lists the file that changed last first, `path` sorts by name.
+    /// `newest` lists the file that changed last first, `path` sorts by name. Default: newest.
     #[serde(default)]
     sort: Sort,
     /// How many files to list at most. Default: 100, where the host names no other number.

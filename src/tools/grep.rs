@@ -29,7 +29,7 @@ pub struct GrepArgs {
     #[schemars(with = "Paths")]
     path: Option<Paths>,
     /// `files_with_matches` lists the files, `content` the lines, `count` the number of matching lines of
-    /// each file.
+    /// each file. Default: files_with_matches.
     #[serde(default)]
     output_mode: OutputMode,
     /// Globs that narrow the search, as in `.gitignore`: `*.rs`, `src/**`, `!*.test.ts`.

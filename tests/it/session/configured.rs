@@ -207,3 +207,30 @@ fn checkers_can_be_turned_off() {
         "{answer}"
     );
 }
+
+// R6, R9 to R11, D34: the tier of every tool, as the sources and the decisions have them.
+#[test]
+fn every_tool_has_its_tier() {
+    let checkout = Checkout::new(&[]);
+    let text = "[vibe.fast]\ncommand = [\"true\"]\n[web]\nsearch.searxng = \"http://localhost\"\n";
+    configure(&checkout, text);
+    let mut session = checkout.session(&["--vibe"]);
+    session.send(json!({"list": "tools"}));
+    let list = session.find("list", |line| line["tools"].is_array());
+    let of = |tier: &str| {
+        let tools = list["tools"].as_array().expect("a list").iter();
+        let names = tools.filter(|tool| tool["tier"] == tier);
+        let names: Vec<&str> = names.filter_map(|tool| tool["name"].as_str()).collect();
+        names.join(" ")
+    };
+    assert_eq!(
+        of("read"),
+        "Glob Grep Read WebFetch WebSearch ask_user ast_grep lsp vibe_kill vibe_list vibe_send vibe_spawn \
+         vibe_wait"
+    );
+    assert_eq!(
+        of("write"),
+        "DeliverArtifacts Edit Write apply_patch ast_edit lsp_rename resolve"
+    );
+    assert_eq!(of("exec"), "Bash debug eval");
+}

@@ -81,7 +81,7 @@ impl Kind {
             Self::Texts => "a list of strings",
             Self::Folders => "a list of absolute paths",
             Self::Folder => "a string that names a folder",
-            Self::Seconds => "a number of seconds above zero",
+            Self::Seconds => "a number of seconds above zero, up to 1000000000",
             Self::Count => "a whole number above zero",
             Self::Url => "a string with an http:// or https:// address",
             Self::Brief => "\"argument\", \"stdin\" or \"file\"",

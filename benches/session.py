@@ -6,6 +6,7 @@ once all at once and once one after the other, and starts `toolbox read FILE` an
 """
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -21,6 +22,18 @@ N_STARTS = 100
 def line(number):
     call = {"id": number, "tool": "Read", "args": {"path": "a.txt"}}
     return (json.dumps(call) + "\n").encode()
+
+
+def cpu():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def measured(count, work, *given):
+    """What one of `count` pieces of work takes: by the clock, and of the processors."""
+    before = cpu()
+    took = work(*given)
+    return took, (cpu() - before) / count
 
 
 def session(folder, env):
@@ -96,15 +109,16 @@ def main():
             file.write("one\n")
         env = {"HOME": home, "PATH": os.environ["PATH"]}
         rows = [
-            ("a call of a session, one after the other", one_by_one(folder, env), 1e6, "µs"),
-            ("a call of a session, all at once", pipelined(folder, env), 1e6, "µs"),
-            ("`toolbox read FILE`", start([TOOLBOX, "read", "a.txt"], folder, env), 1e3, "ms"),
-            ("`toolbox --version`", start([TOOLBOX, "--version"], folder, env), 1e3, "ms"),
-            ("`/bin/true`, for comparison", start(["/bin/true"], folder, env), 1e3, "ms"),
+            ("a call of a session, one after the other", 1e6, "µs", N_CALLS, one_by_one, ()),
+            ("a call of a session, all at once", 1e6, "µs", N_CALLS, pipelined, ()),
+            ("`toolbox read FILE`", 1e3, "ms", N_STARTS, start, ([TOOLBOX, "read", "a.txt"],)),
+            ("`toolbox --version`", 1e3, "ms", N_STARTS, start, ([TOOLBOX, "--version"],)),
+            ("`/bin/true`, for comparison", 1e3, "ms", N_STARTS, start, (["/bin/true"],)),
         ]
-    print("| what | takes |\n| --- | ---: |")
-    for name, seconds, scale, unit in rows:
-        print(f"| {name} | {seconds * scale:.1f} {unit} |")
+        print("| what | by the clock | CPU |\n| --- | ---: | ---: |")
+        for name, scale, unit, count, work, given in rows:
+            clock, used = measured(count, work, *given, folder, env)
+            print(f"| {name} | {clock * scale:.1f} {unit} | {used * scale:.1f} {unit} |")
 
 
 main()

@@ -98,10 +98,12 @@ fn files_do_not_steer_the_terminal() {
 #[test]
 fn errors_do_not_steer_the_terminal() {
     let checkout = Checkout::new(&[]);
-    let (code, screen) = at_terminal(&checkout, &["read", "a\u{1b}[2J"]);
-    assert_eq!(code, Some(3), "{screen}");
-    assert!(screen.contains("error: "), "{screen:?}");
-    assert!(!screen.contains('\u{1b}'), "{screen:?}");
+    for args in [["read", "a\u{1b}[2J"], ["grep", "two(\u{1b}[2J"]] {
+        let (code, screen) = at_terminal(&checkout, &args);
+        assert_eq!(code, Some(3), "{screen}");
+        assert!(screen.contains("error: "), "{screen:?}");
+        assert!(!screen.contains('\u{1b}'), "{screen:?}");
+    }
 }
 
 /// Runs a command to its end at a terminal, without colour.

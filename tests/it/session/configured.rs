@@ -1,7 +1,6 @@
 //! What toolbox.toml says reaches the tools, and the background session has the configuration of its commands.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
@@ -16,8 +15,14 @@ fn configure(checkout: &Checkout, text: &str) {
 
 fn program(checkout: &Checkout, name: &str, script: &str) {
     let path = checkout.home().join(name);
-    fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("a file");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("ours");
+    // By another process: what this one has open for writing, a fork of another test may hold as it starts.
+    let mut shell = checkout.command("sh");
+    shell.args([
+        "-c",
+        "printf '#!/bin/sh\\n%s\\n' \"$1\" > \"$0\" && chmod 755 \"$0\"",
+    ]);
+    let made = shell.arg(&path).arg(script).status();
+    assert!(made.expect("it runs").success());
 }
 
 /// Runs a cell in a session and returns its answer.

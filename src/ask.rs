@@ -17,10 +17,10 @@ use serde::Serialize;
 
 pub use crate::ask::answer::AnswerError;
 pub use crate::ask::queue::OneAtATime;
-pub use crate::ask::render::{printable, visible};
 
 use crate::cancel::Cancel;
 use crate::limits;
+use crate::text::terminal::printable;
 
 /// What to do without an answer: skipping is a success that says so, timing out an error that says the same
 /// (R124, R125, D26).

@@ -74,6 +74,18 @@ pub enum Operation {
         /// What must be there (for a link: the content behind it).
         expect: Expect,
     },
+    /// Moves a file to a path where nothing is, and gives it a new content; mode, owner and extended
+    /// attributes go with it. A symbolic link is no file here.
+    Move {
+        /// The file.
+        from: PathBuf,
+        /// Its new path; missing folders are made.
+        to: PathBuf,
+        /// What must be at `from`.
+        expect: Expect,
+        /// The whole new content.
+        bytes: Vec<u8>,
+    },
     /// Moves a file to a path where nothing is. A symbolic link is moved itself.
     Rename {
         /// The file or link.

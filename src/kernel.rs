@@ -18,7 +18,7 @@ mod script;
 mod transcript;
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -213,6 +213,22 @@ impl Kernels {
         Ok(CellReport { note, ..report })
     }
 
+    /// Returns the languages whose interpreter lives, and whether a cell runs in it; it waits for none.
+    pub fn live(&self) -> Vec<(Language, bool)> {
+        let seats = [
+            (Language::Python, &self.python),
+            (Language::JavaScript, &self.javascript),
+        ];
+        let standing = |(language, seat): (Language, &Mutex<Seat>)| match seat.try_lock() {
+            Ok(seat) => idle(&seat).then_some((language, false)),
+            Err(TryLockError::Poisoned(seat)) => {
+                idle(&seat.into_inner()).then_some((language, false))
+            }
+            Err(TryLockError::WouldBlock) => Some((language, true)),
+        };
+        seats.into_iter().filter_map(standing).collect()
+    }
+
     /// Ends the interpreter of a language, if one runs.
     pub fn reset(&self, language: Language) {
         let kernel = self.seat(language).kernel.take();
@@ -229,6 +245,12 @@ impl Kernels {
         };
         seat.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether an interpreter waits here for its next cell.
+fn idle(seat: &Seat) -> bool {
+    let kernel = seat.kernel.as_ref();
+    kernel.is_some_and(|kernel| kernel.exit().is_none())
 }
 
 impl Drop for Kernels {

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+/// What stands for ever where a time is added to a clock, which has an end: some thirty years.
+pub const FOREVER: Duration = Duration::from_secs(1_000_000_000);
+
 /// Parses that the pattern compiler may spend on one rung before it calls the fragment hopeless.
 pub const SPELLINGS_PER_RUNG: usize = 320;
 
@@ -205,6 +208,10 @@ pub const NOTEBOOK_OUTPUT_LINES: usize = 40;
 
 /// See [`NOTEBOOK_OUTPUT_LINES`].
 pub const NOTEBOOK_OUTPUT_CHARS: usize = 4_000;
+
+/// Pictures of a notebook's outputs that one Read gives back; together they are no larger than one picture may
+/// be (R143).
+pub const NOTEBOOK_PICTURES: usize = 20;
 
 /// Places of an ambiguous text that an error of Edit lists.
 pub const EDIT_PLACES: usize = 10;

@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use crate::registry::arguments::Arguments;
 use crate::registry::queue::Queue;
-use crate::tool::{Call, ErrorKind, Output, Tier, Tool, ToolError, ToolSpec};
+use crate::tool::{Call, ErrorKind, Held, Output, Tier, Tool, ToolError, ToolSpec};
 
 /// The registered tools, by name, and why others are not.
 #[derive(Clone, Default)]
@@ -78,6 +78,11 @@ trait Runner: Send + Sync {
         arguments: &Arguments,
         args: &'a Value,
     ) -> Result<Prepared<'a>, ToolError>;
+
+    /// Says what the tool keeps.
+    fn held(&self) -> Vec<Held> {
+        Vec::new()
+    }
 }
 
 struct Typed<T>(T);
@@ -92,6 +97,10 @@ impl<T: Tool> Runner for Typed<T> {
     ) -> Result<Prepared<'a>, ToolError> {
         let args: T::Args = arguments.parse(args)?;
         Ok(Box::new(move |call| self.0.run(call, args)))
+    }
+
+    fn held(&self) -> Vec<Held> {
+        self.0.held()
     }
 }
 
@@ -115,6 +124,11 @@ impl Registered {
     /// Parses the arguments; what comes back runs the tool.
     pub(crate) fn prepare<'a>(&'a self, args: &'a Value) -> Result<Prepared<'a>, ToolError> {
         self.runner.prepare(&self.arguments, args)
+    }
+
+    /// Says what the tool keeps between its calls.
+    pub(crate) fn held(&self) -> Vec<Held> {
+        self.runner.held()
     }
 }
 
@@ -214,6 +228,11 @@ impl Registry {
             reason: reason.clone(),
         };
         self.unavailable.iter().map(row).collect()
+    }
+
+    /// Returns the tools themselves, sorted by name.
+    pub(crate) fn registered(&self) -> Vec<Arc<Registered>> {
+        self.tools.values().cloned().collect()
     }
 
     /// Tells whether nothing is registered.

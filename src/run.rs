@@ -31,7 +31,7 @@ use crate::cancel::Cancel;
 use crate::files::WriteObserver;
 use crate::registry::{Registered, Registry, RegistryError, Unavailable};
 use crate::run::observers::Recorder;
-use crate::tool::{Bridge, Call, Chain, ErrorKind, Output, Tool, ToolError, ToolSpec};
+use crate::tool::{Bridge, Call, Chain, ErrorKind, Held, Output, Tool, ToolError, ToolSpec};
 
 /// How long the end of a run waits for its calls. An evaluated cell has 5 s of grace after an interrupt
 /// (D23); the rest is for ending its processes.
@@ -239,6 +239,18 @@ impl RunHandle {
     /// Returns what is not registered and why, sorted by name.
     pub fn unavailable(&self) -> Vec<Unavailable> {
         self.0.read_registry().unavailable()
+    }
+
+    /// Returns what the tools keep between calls, each with the name of its tool; it answers at once.
+    pub fn held(&self) -> Vec<(String, Held)> {
+        let tools = self.0.read_registry().registered();
+        let of = |tool: &Arc<Registered>| {
+            let name = tool.spec.name.clone();
+            tool.held()
+                .into_iter()
+                .map(move |held| (name.clone(), held))
+        };
+        tools.iter().flat_map(of).collect()
     }
 
     /// Returns the canonical name of a tool that is not parallel-safe, `None` for any other: a host that

@@ -272,6 +272,21 @@ impl Shell {
         Ok(report)
     }
 
+    /// Returns the names of the commands that run in the background; it waits for nobody.
+    pub fn running(&self) -> Vec<String> {
+        let jobs: Vec<_> = {
+            let state = self.lock();
+            let jobs = state.jobs.iter();
+            jobs.map(|(id, job)| (*id, Arc::clone(job))).collect()
+        };
+        // Somebody who holds a job is about to end it, or to hear from it.
+        let runs = |job: &Mutex<Job>| job.try_lock().is_ok_and(|job| job.is_running());
+        jobs.iter()
+            .filter(|(_, job)| runs(job))
+            .map(|(id, _)| format!("bash_{id}"))
+            .collect()
+    }
+
     /// Tells what a background command wrote since it was last asked, and whether it still runs.
     pub fn output(&self, id: &str) -> Result<BashReport, ShellError> {
         let job = self.job(id)?;
@@ -310,11 +325,11 @@ impl Shell {
     fn checked_timeout(&self, timeout: Option<Duration>) -> Result<Duration, ShellError> {
         let limit = self.options.max_timeout;
         match timeout {
-            None => Ok(self.options.timeout),
+            None => Ok(self.options.timeout.min(limits::FOREVER)),
             Some(asked) if asked.is_zero() || asked > limit => {
                 Err(ShellError::BadTimeout { asked, limit })
             }
-            Some(asked) => Ok(asked),
+            Some(asked) => Ok(asked.min(limits::FOREVER)),
         }
     }
 

@@ -3,6 +3,8 @@
 //! Nothing here fails or panics on bytes that are no text: a sequence that is not UTF-8 counts as one
 //! character, as it would show when printed lossily. Lines end with LF or CRLF; a lone CR is content.
 
+pub mod terminal;
+
 use std::borrow::Cow;
 use std::ops::Range;
 

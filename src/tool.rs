@@ -39,6 +39,23 @@ pub trait Tool: Send + Sync + 'static {
 
     /// Does the work.
     fn run(&self, call: &Call<'_>, args: Self::Args) -> Result<Output, ToolError>;
+
+    /// Says what the tool keeps between its calls. It answers at once: it waits for no call and asks no
+    /// process.
+    fn held(&self) -> Vec<Held> {
+        Vec::new()
+    }
+}
+
+/// Something that a tool keeps between its calls, and that ends with its run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Held {
+    /// What it is, such as `debug session`.
+    pub what: String,
+    /// How it is, such as `stopped`.
+    pub state: String,
+    /// Which one it is.
+    pub detail: String,
 }
 
 /// What a tool may do to the world, from least to most.

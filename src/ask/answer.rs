@@ -3,7 +3,8 @@
 //! A wrong answer is an error that names what is wrong with it, so that whoever asks can ask again. Numbers
 //! go before labels, because a card shows numbers; a text in double quotes is always a text.
 
-use crate::ask::{Card, CardKind, Reply, printable};
+use crate::ask::{Card, CardKind, Reply};
+use crate::text::terminal::printable;
 
 /// The answer does not fit the card.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

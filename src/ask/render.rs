@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::ask::{Card, CardCall, CardKind};
 use crate::limits;
+use crate::text::terminal::{printable, visible};
 
 impl Card {
     /// Renders the card; the last line says how to answer.
@@ -73,7 +74,7 @@ fn approval(text: &mut String, card: &Card, call: &CardCall) {
     );
     if !call.outer.is_empty() {
         let outer: Vec<String> = call.outer.iter().map(|name| one_line(name)).collect();
-        let _ = writeln!(text, "Called from: {}", outer.join(" > "));
+        let _ = writeln!(text, "Called from: {}", outer.join(", then "));
     }
     text.push_str("Arguments:\n");
     let lines = arguments(&call.args);
@@ -107,9 +108,11 @@ fn arguments(args: &Value) -> Vec<String> {
         let name = one_line(name);
         match value {
             Value::String(text) if text.contains('\n') => {
-                lines.push(format!("{name}:"));
+                // By its number each line is known as one of this text, to whoever only hears them too.
                 let shown = visible(text);
-                lines.extend(shown.split('\n').map(|line| format!("  | {line}")));
+                lines.push(format!("{name}, {} lines:", shown.split('\n').count()));
+                let numbered = shown.split('\n').enumerate();
+                lines.extend(numbered.map(|(idx, line)| format!("  line {}: {line}", idx + 1)));
             }
             Value::String(text) => lines.push(format!("{name}: {}", visible(text))),
             other => {
@@ -132,68 +135,4 @@ fn indented(text: &str) -> String {
 
 fn one_line(text: &str) -> String {
     printable(text).replace('\n', " ")
-}
-
-/// Takes out what could steer a terminal or turn the direction of writing; line ends stay, tabs become
-/// blanks.
-pub fn printable(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(ch) = rest.chars().next() {
-        rest = &rest[ch.len_utf8()..];
-        match ch {
-            '\n' => plain.push('\n'),
-            '\t' => plain.push(' '),
-            // A whole colour code, not its first character alone: `[31m` would be left to read.
-            '\x1b' => rest = after_sequence(rest),
-            ch if steers(ch) => {}
-            ch => plain.push(ch),
-        }
-    }
-    plain
-}
-
-/// Shows what could steer a terminal as an escape, for texts of which nothing may be hidden; line ends stay.
-pub fn visible(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for ch in text.chars() {
-        match ch {
-            '\n' => shown.push('\n'),
-            ch if steers(ch) => shown.extend(ch.escape_unicode()),
-            ch => shown.push(ch),
-        }
-    }
-    shown
-}
-
-/// Skips the rest of a control sequence (ECMA-48: `ESC [`, parameters, one final byte).
-fn after_sequence(rest: &str) -> &str {
-    let Some(parameters) = rest.strip_prefix('[') else {
-        return rest;
-    };
-    let end = parameters.find(|ch: char| !(' '..='?').contains(&ch));
-    match end {
-        Some(end) if parameters[end..].starts_with(|ch: char| ('@'..='~').contains(&ch)) => {
-            &parameters[end + 1..]
-        }
-        _ => rest,
-    }
-}
-
-/// C0, C1, the bidirectional controls, separators that some terminals break lines at, and characters that
-/// are there without being seen.
-fn steers(ch: char) -> bool {
-    ch.is_control()
-        || matches!(
-            ch,
-            '\u{61c}'
-                | '\u{200b}'
-                | '\u{200e}'
-                | '\u{200f}'
-                | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}'
-                | '\u{feff}'
-                | '\u{fff9}'..='\u{fffb}'
-                | '\u{e0000}'..='\u{e007f}'
-        )
 }

@@ -115,6 +115,14 @@ impl Conversation {
         }
     }
 
+    /// Says which program is debugged and how that stands, without a question to the adapter; `None` without
+    /// a session.
+    pub fn glance(&self) -> Option<(String, &'static str)> {
+        let session = self.live()?;
+        let state = session.monitor.look().state_name();
+        Some((session.what.clone(), state))
+    }
+
     /// Sets the breakpoints of a file, all of them: an empty list clears it (R77). Without a session they
     /// wait for the next (R78).
     pub fn set_breakpoints(

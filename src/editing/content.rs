@@ -6,7 +6,7 @@
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read};
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use memchr::memchr_iter;
@@ -24,8 +24,6 @@ pub struct Loaded {
     pub bytes: Vec<u8>,
     /// Its hash.
     pub hash: ContentHash,
-    /// The permission bits.
-    pub mode: u32,
 }
 
 /// What is no regular file and no folder.
@@ -114,7 +112,6 @@ pub fn load(path: &Path, limit: u64) -> Result<Loaded, LoadError> {
         path: path.to_path_buf(),
         hash: ContentHash::of(&bytes),
         bytes,
-        mode: metadata.mode() & 0o7777,
     })
 }
 

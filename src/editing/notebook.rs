@@ -1,9 +1,13 @@
-//! Notebooks as text: numbered cells, their sources whole, their outputs clipped.
+//! Notebooks as text: numbered cells, their sources whole, their outputs clipped, and the pictures of those
+//! outputs beside it.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::diff::Clipped;
+use crate::editing::images::ImageKind;
 use crate::limits;
 use crate::text::clip;
 
@@ -59,11 +63,34 @@ impl Lines {
     }
 }
 
+/// A notebook as it is shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rendered {
+    /// The cells.
+    pub text: String,
+    /// The pictures of their outputs, in their order; the text says where each belongs.
+    pub pictures: Vec<Picture>,
+}
+
+/// A picture that an output shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Picture {
+    /// Its number in the notebook, from 1, by which the text names it.
+    pub number: usize,
+    /// The line of the text that names it, from 1.
+    pub line: usize,
+    /// What it is.
+    pub kind: ImageKind,
+    /// Its content.
+    pub bytes: Vec<u8>,
+}
+
 /// Renders a notebook; none when the text is no notebook of format 4.
-pub fn render(text: &str) -> Option<String> {
+pub fn render(text: &str) -> Option<Rendered> {
     let notebook: Notebook = serde_json::from_str(text).ok()?;
     let n_cells = notebook.cells.len();
     let mut out = String::new();
+    let mut pictures = Vec::new();
     for (cell_idx, cell) in notebook.cells.into_iter().enumerate() {
         if cell_idx > 0 {
             out.push('\n');
@@ -80,25 +107,57 @@ pub fn render(text: &str) -> Option<String> {
         push_text(&mut out, &cell.source.joined());
         for output in cell.outputs {
             out.push_str(&format!("# output of cell {number}\n"));
-            push_text(&mut out, &clipped(&shown(output)));
+            let first_line = out.matches('\n').count() + 1;
+            let shown = shown(output, first_line, &mut pictures);
+            push_text(&mut out, &clipped(&shown));
         }
     }
-    Some(out)
+    Some(Rendered {
+        text: out,
+        pictures,
+    })
 }
 
-fn shown(output: Output) -> String {
+/// The text of an output that begins on a line; its pictures join the others.
+fn shown(output: Output, first_line: usize, pictures: &mut Vec<Picture>) -> String {
     match output.output_type.as_str() {
         "stream" => output.text.joined(),
         "error" => format!("{}: {}", output.ename, output.evalue),
         _ => {
             let plain = output.data.get("text/plain").cloned();
             let plain = plain.and_then(|text| serde_json::from_value::<Lines>(text).ok());
-            let others = output.data.keys().filter(|mime| *mime != "text/plain");
-            let mut parts: Vec<String> = others.map(|mime| format!("[{mime}]")).collect();
+            let others = output.data.iter().filter(|(mime, _)| *mime != "text/plain");
+            let mut parts = Vec::new();
+            for (mime, content) in others {
+                let one_line = parts.len() < limits::NOTEBOOK_OUTPUT_LINES;
+                parts.push(match picture(mime, content).filter(|_| one_line) {
+                    Some((kind, bytes)) => {
+                        let number = pictures.len() + 1;
+                        pictures.push(Picture {
+                            number,
+                            line: first_line + parts.len(),
+                            kind,
+                            bytes,
+                        });
+                        format!("[{mime}: picture {number}]")
+                    }
+                    None => format!("[{}]", mime.escape_debug()),
+                });
+            }
             parts.extend(plain.map(Lines::joined));
             parts.join("\n")
         }
     }
+}
+
+/// Decodes a picture, where it is one that model interfaces take.
+fn picture(mime: &str, content: &Value) -> Option<(ImageKind, Vec<u8>)> {
+    mime.strip_prefix("image/")?;
+    let lines: Lines = serde_json::from_value(content.clone()).ok()?;
+    let mut letters = lines.joined();
+    letters.retain(|letter| !letter.is_ascii_whitespace());
+    let bytes = STANDARD.decode(letters).ok()?;
+    Some((ImageKind::of(&bytes)?, bytes))
 }
 
 fn clipped(text: &str) -> String {
@@ -147,7 +206,7 @@ mod tests {
             # output of cell 2
             KeyError: 'x'
         "#]]
-        .assert_eq(&render(text).unwrap());
+        .assert_eq(&render(text).unwrap().text);
     }
 
     #[test]
@@ -155,7 +214,37 @@ mod tests {
         assert_eq!(render("{}"), None);
         assert_eq!(render("{\"cells\": 1}"), None);
         assert_eq!(render("not json"), None);
-        assert_eq!(render("{\"cells\": []}").as_deref(), Some(""));
+        assert_eq!(render("{\"cells\": []}"), Some(Rendered::default()));
+    }
+
+    // R143: a picture of an output has a number and a place; what is none is named alone.
+    #[test]
+    fn pictures_of_outputs_are_numbered() {
+        let png = STANDARD.encode(b"\x89PNG\r\n\x1A\nab");
+        let (start, end) = png.split_at(5);
+        let text = serde_json::json!({"cells": [
+            {"cell_type": "code", "source": "plot()", "outputs": [
+                {"output_type": "display_data", "data": {
+                    "image/png": [format!("{start}\n"), end], "text/plain": "<Figure>"}},
+                {"output_type": "display_data", "data": {
+                    "image/jpeg": "no base64!", "image/png": png, "image/svg+xml": "<svg/>"}},
+            ]},
+        ]});
+        let rendered = render(&text.to_string()).unwrap();
+        let lines: Vec<&str> = rendered.text.lines().collect();
+        let found: Vec<_> = rendered
+            .pictures
+            .iter()
+            .map(|picture| (picture.number, lines[picture.line - 1], picture.bytes.len()))
+            .collect();
+        let line = |number| format!("[image/png: picture {number}]");
+        assert_eq!(found, [(1, &*line(1), 10), (2, &*line(2), 10)]);
+        assert!(
+            rendered.text.contains("[image/jpeg]\n"),
+            "{}",
+            rendered.text
+        );
+        assert!(rendered.text.contains("[image/svg+xml]\n"));
     }
 
     // Outputs are clipped at n and n + 1 lines.

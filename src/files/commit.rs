@@ -351,6 +351,11 @@ fn write_new(new: &Path, source: &Source<'_>, slot: &Slot) -> io::Result<()> {
             file.write_all(bytes)?;
             copy_attributes(&slot.path.0, like, &file)
         }
+        Source::Changed { bytes, path, like } => {
+            let mut file = create_new(new, 0o600)?;
+            file.write_all(bytes)?;
+            copy_attributes(path, like, &file)
+        }
         Source::Fresh { bytes, mode } => {
             let mut file = create_new(new, 0o666)?;
             file.write_all(bytes)?;

@@ -46,6 +46,12 @@ pub(super) enum Source<'a> {
     Fresh { bytes: &'a [u8], mode: Option<u32> },
     /// What is at another path now.
     Moved(PathBuf),
+    /// New bytes with all else of what is at another path now.
+    Changed {
+        bytes: &'a [u8],
+        path: PathBuf,
+        like: Metadata,
+    },
 }
 
 /// What tells cheaply whether a file was changed since its content was checked.
@@ -78,7 +84,7 @@ pub(super) fn plan<'a>(
             Operation::Write { path, .. }
             | Operation::Create { path, .. }
             | Operation::Delete { path, .. } => path,
-            Operation::Rename { from, .. } => from,
+            Operation::Move { from, .. } | Operation::Rename { from, .. } => from,
         };
         if let Err(problem) = planner.add(operation) {
             planner.note(named, problem);
@@ -172,25 +178,54 @@ impl<'a> Planner<'a, '_> {
                 self.changed.push(path.clone());
                 Ok(())
             }
-            Operation::Rename { from, to, expect } => {
-                let old = self.existing(from, *expect)?;
-                let real_to = match self.vacant(to) {
-                    Ok(real_to) => real_to,
-                    Err(problem) => {
-                        self.note(to, problem);
-                        return Ok(());
-                    }
-                };
-                // The new place is filled before the old one is emptied, so that at every moment the
-                // content has a name.
-                let moved = Source::Moved(old.real.clone());
-                self.push(to, real_to, None, (Entry::Absent, old.entry.clone()), moved);
-                let states = (old.entry, Entry::Absent);
-                self.push(from, old.real, Some(old.seen), states, Source::Nothing);
-                self.changed.extend([from.clone(), to.clone()]);
-                Ok(())
-            }
+            Operation::Rename { from, to, expect } => self.add_move(from, to, *expect, None),
+            Operation::Move {
+                from,
+                to,
+                expect,
+                bytes,
+            } => self.add_move(from, to, *expect, Some(bytes)),
         }
+    }
+
+    /// Plans a move, with a new content or the one that is there.
+    fn add_move(
+        &mut self,
+        from: &'a Path,
+        to: &'a Path,
+        expect: Expect,
+        bytes: Option<&'a [u8]>,
+    ) -> Result<(), Problem> {
+        let old = self.existing(from, expect)?;
+        let real_to = match self.vacant(to) {
+            Ok(real_to) => real_to,
+            Err(problem) => {
+                self.note(to, problem);
+                return Ok(());
+            }
+        };
+        let (entry, source) = match bytes {
+            None => (old.entry.clone(), Source::Moved(old.real.clone())),
+            Some(bytes) => {
+                if !matches!(old.entry, Entry::File(_)) {
+                    return Err(RefusalReason::NotRegular.into());
+                }
+                let like = old
+                    .real
+                    .symlink_metadata()
+                    .map_err(|err| unreadable(&err))?;
+                let path = old.real.clone();
+                let entry = Entry::File(ContentHash::of(bytes));
+                (entry, Source::Changed { bytes, path, like })
+            }
+        };
+        // The new place is filled before the old one is emptied, so that at every moment the
+        // content has a name.
+        self.push(to, real_to, None, (Entry::Absent, entry), source);
+        let states = (old.entry, Entry::Absent);
+        self.push(from, old.real, Some(old.seen), states, Source::Nothing);
+        self.changed.extend([from.to_path_buf(), to.to_path_buf()]);
+        Ok(())
     }
 
     fn add_write(

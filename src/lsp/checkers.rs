@@ -159,7 +159,7 @@ impl Checkers {
             settings,
             workspace,
             cancel,
-            deadline: Instant::now() + settings.time,
+            deadline: Instant::now() + settings.time.min(limits::FOREVER),
         };
         let covered = |manifest: &Path| run.cargo_workspace(manifest);
         let jobs = roots::jobs(workspace, &covered, cancel).map_err(CheckError::Walk)?;

@@ -89,22 +89,16 @@ pub struct Reloaded {
     pub documents: usize,
 }
 
+/// Says how the servers stand that were started here, without a look at the checkout.
+pub fn started(supervisor: &Supervisor) -> Vec<ServerStatus> {
+    kept(supervisor).into_values().collect()
+}
+
 /// Says how every server stands. Nothing is started, except programs that may be shims, which are asked for
 /// their version.
 pub fn status(supervisor: &Supervisor, cancel: &Cancel) -> StatusReport {
     let inner = supervisor.inner();
-    let mut rows: BTreeMap<Key, ServerStatus> = BTreeMap::new();
-    let slots: Vec<_> = inner
-        .lock()
-        .iter()
-        .map(|(key, slot)| (key.clone(), Arc::clone(slot)))
-        .collect();
-    for (key, slot) in slots {
-        let (standing, n_restarts) = slot.standing();
-        let mut status = standing_of(supervisor, &key, &standing);
-        status.restarts = Some(n_restarts);
-        rows.insert(key, status);
-    }
+    let mut rows = kept(supervisor);
     let mut lacking = Vec::new();
     let mut found = BTreeSet::new();
     for detected in samples(supervisor, cancel) {
@@ -280,6 +274,22 @@ impl Supervisor {
         let max = self.options().max_servers.max(1);
         projects.into_values().take(max).collect()
     }
+}
+
+fn kept(supervisor: &Supervisor) -> BTreeMap<Key, ServerStatus> {
+    let slots: Vec<_> = supervisor
+        .inner()
+        .lock()
+        .iter()
+        .map(|(key, slot)| (key.clone(), Arc::clone(slot)))
+        .collect();
+    let rows = slots.into_iter().map(|(key, slot)| {
+        let (standing, n_restarts) = slot.standing();
+        let mut status = standing_of(supervisor, &key, &standing);
+        status.restarts = Some(n_restarts);
+        (key, status)
+    });
+    rows.collect()
 }
 
 fn standing_of(supervisor: &Supervisor, key: &Key, standing: &Standing) -> ServerStatus {

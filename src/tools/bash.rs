@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::child::Processes;
 use crate::limits;
 use crate::shell::{Shell, ShellError, ShellOptions};
-use crate::tool::{Call, ErrorKind, Output, Tier, Tool, ToolError};
+use crate::tool::{Call, ErrorKind, Held, Output, Tier, Tool, ToolError};
 use crate::workspace::Workspace;
 
 /// What `Bash` needs.
@@ -38,7 +38,8 @@ pub struct BashArgs {
     /// What the command does, in a few words, for whoever approves it.
     #[serde(rename = "description")]
     _description: Option<String>,
-    /// Seconds after which the command is ended with all its processes. Default: 120; at most 600.
+    /// Seconds after which the command is ended with all its processes. Default: 120; at most 600, where the
+    /// host names no other times.
     timeout: Option<u64>,
     /// Whether to return at once and let the command run: the answer names its background_id. It has no
     /// timeout.
@@ -47,7 +48,8 @@ pub struct BashArgs {
     /// A command that runs in the background, such as `bash_1`, to be asked or ended instead of running a
     /// command.
     background_id: Option<String>,
-    /// With background_id: `output` tells what came since the last time, `kill` ends the command.
+    /// With background_id: `output` tells what came since the last time, `kill` ends the command. Default:
+    /// output.
     action: Option<Action>,
 }
 
@@ -82,7 +84,19 @@ impl Tool for Bash {
     type Args = BashArgs;
 
     fn description(&self) -> String {
-        DESCRIPTION.to_owned()
+        let seconds = |time: Duration| time.as_secs_f64().to_string();
+        DESCRIPTION
+            .replace("{timeout}", &seconds(self.options.timeout))
+            .replace("{max_timeout}", &seconds(self.options.max_timeout))
+    }
+
+    fn held(&self) -> Vec<Held> {
+        let held = |id: String| Held {
+            what: "background command".to_owned(),
+            state: "running".to_owned(),
+            detail: id,
+        };
+        self.shell.running().into_iter().map(held).collect()
     }
 
     fn run(&self, call: &Call<'_>, args: BashArgs) -> Result<Output, ToolError> {
@@ -188,7 +202,7 @@ change files: they say more where nothing is found and check what they write.
 
 The working folder is kept between commands as long as it is inside the workspace; variables and functions \
 are not. Standard input is empty, so pass the flags that keep a program from asking. A command is ended with \
-all its processes after 120 seconds, or after timeout (at most 600). Of an output over 30,000 characters the \
+all its processes after {timeout} seconds, or after timeout (at most {max_timeout}). Of an output over 30,000 characters the \
 middle is left out, and the whole is in a file that is named.
 
 For servers and long work pass run_in_background: the answer names a background_id, with which action \

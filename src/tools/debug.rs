@@ -9,7 +9,7 @@ use args::or_missing;
 pub use args::{DebugArgs, Operation};
 
 use crate::dap::{AttachSpec, Conversation, DapError, LaunchSpec, LineBreakpoint, Supervisor};
-use crate::tool::{Call, ErrorKind, Output, Tier, Tool, ToolError};
+use crate::tool::{Call, ErrorKind, Held, Output, Tier, Tool, ToolError};
 use crate::workspace::Workspace;
 
 /// What `debug` needs besides a conversation: a supervisor of debug sessions and a folder to work in (R69).
@@ -48,6 +48,15 @@ impl Tool for Debug {
 
     fn description(&self) -> String {
         DESCRIPTION.to_owned()
+    }
+
+    fn held(&self) -> Vec<Held> {
+        let held = |(program, state): (String, &str)| Held {
+            what: "debug session".to_owned(),
+            state: state.to_owned(),
+            detail: program,
+        };
+        self.conversation.glance().into_iter().map(held).collect()
     }
 
     fn run(&self, call: &Call<'_>, args: DebugArgs) -> Result<Output, ToolError> {

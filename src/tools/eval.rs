@@ -14,7 +14,7 @@ use crate::child::Processes;
 use crate::kernel::{
     CallFailure, CallReply, Cell, CellHost, KernelError, KernelOptions, Kernels, Language, Picture,
 };
-use crate::tool::{Call, Detached, ErrorKind, Image, Output, Tier, Tool, ToolError};
+use crate::tool::{Call, Detached, ErrorKind, Held, Image, Output, Tier, Tool, ToolError};
 
 /// What `eval` needs: where processes are started, and how interpreters are.
 ///
@@ -39,7 +39,7 @@ pub struct EvalArgs {
     code: String,
     /// What the cell does, in 5 to 10 words: its label in the transcript.
     description: String,
-    /// The language.
+    /// The language. Default: python.
     #[serde(default)]
     language: CellLanguage,
     /// Whether the interpreter is thrown away and started clean before the cell runs.
@@ -84,6 +84,15 @@ impl Tool for Eval {
 
     fn description(&self) -> String {
         DESCRIPTION.to_owned()
+    }
+
+    fn held(&self) -> Vec<Held> {
+        let held = |(language, busy): (Language, bool)| Held {
+            what: "interpreter".to_owned(),
+            state: if busy { "runs a cell" } else { "idle" }.to_owned(),
+            detail: language.as_str().to_owned(),
+        };
+        self.kernels.live().into_iter().map(held).collect()
     }
 
     fn run(&self, call: &Call<'_>, args: EvalArgs) -> Result<Output, ToolError> {

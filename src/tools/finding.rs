@@ -1,6 +1,7 @@
 //! What `Glob` and `Grep` share: their resource and their errors.
 
 use crate::finding::FindingError;
+use crate::limits;
 use crate::tool::{ErrorKind, ToolError};
 use crate::workspace::Workspace;
 
@@ -11,12 +12,35 @@ use super::syntax::path_error;
 pub struct FindingResources {
     /// The files that may be listed and searched.
     pub workspace: Workspace,
+    /// How much is listed where the caller does not say.
+    pub limits: FindingLimits,
+}
+
+/// How much `Glob` and `Grep` list where the caller does not say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FindingLimits {
+    /// Files of `Glob`.
+    pub files: usize,
+    /// Files or matches of `Grep`.
+    pub results: usize,
+}
+
+impl Default for FindingLimits {
+    fn default() -> Self {
+        Self {
+            files: limits::GLOB_FILES,
+            results: limits::GREP_RESULTS,
+        }
+    }
 }
 
 impl FindingResources {
     /// Wires a workspace.
     pub fn new(workspace: Workspace) -> Self {
-        Self { workspace }
+        Self {
+            workspace,
+            limits: FindingLimits::default(),
+        }
     }
 }
 

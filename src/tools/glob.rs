@@ -6,7 +6,6 @@ use serde::Deserialize;
 use super::finding::{FindingResources, check_limit, finding_error};
 use super::syntax::path_error;
 use crate::finding::glob::{GlobQuery, Order, glob};
-use crate::limits;
 use crate::tool::{Call, ErrorKind, Output, Tier, Tool, ToolError};
 
 /// The tool `Glob`.
@@ -25,13 +24,12 @@ pub struct GlobArgs {
     pattern: String,
     /// The folder that the pattern is relative to. Default: the workspace.
     path: Option<String>,
-    /// `newest` lists the file that changed last first, `path` sorts by name.
+    /// `newest` lists the file that changed last first, `path` sorts by name. Default: newest.
     #[serde(default)]
     sort: Sort,
-    /// How many files to list at most.
-    #[serde(default = "default_limit")]
+    /// How many files to list at most. Default: 100, where the host names no other number.
     #[schemars(range(min = 1))]
-    limit: usize,
+    limit: Option<usize>,
     /// Whether hidden files and folders are listed too.
     #[serde(default)]
     hidden: bool,
@@ -46,10 +44,6 @@ enum Sort {
     #[default]
     Newest,
     Path,
-}
-
-fn default_limit() -> usize {
-    limits::GLOB_FILES
 }
 
 impl Glob {
@@ -70,7 +64,8 @@ impl Tool for Glob {
 
     fn run(&self, call: &Call<'_>, args: GlobArgs) -> Result<Output, ToolError> {
         let workspace = &self.resources.workspace;
-        check_limit("limit", args.limit)?;
+        let limit = args.limit.unwrap_or(self.resources.limits.files);
+        check_limit("limit", limit)?;
         let base = match &args.path {
             None => workspace.root().to_owned(),
             Some(path) => {
@@ -95,7 +90,7 @@ impl Tool for Glob {
                 Sort::Newest => Order::Newest,
                 Sort::Path => Order::Path,
             },
-            limit: args.limit,
+            limit,
             hidden: args.hidden,
             no_ignore: args.no_ignore,
         };

@@ -29,7 +29,7 @@ pub struct GrepArgs {
     #[schemars(with = "Paths")]
     path: Option<Paths>,
     /// `files_with_matches` lists the files, `content` the lines, `count` the number of matching lines of
-    /// each file.
+    /// each file. Default: files_with_matches.
     #[serde(default)]
     output_mode: OutputMode,
     /// Globs that narrow the search, as in `.gitignore`: `*.rs`, `src/**`, `!*.test.ts`.
@@ -64,10 +64,11 @@ pub struct GrepArgs {
     #[serde(default, alias = "-C")]
     #[schemars(range(max = 50))]
     context: Option<usize>,
-    /// How many files, or with `content` matches, to list at most.
-    #[serde(default = "default_limit", alias = "limit")]
+    /// How many files, or with `content` matches, to list at most. Default: 100, where the host names no other
+    /// number.
+    #[serde(default, alias = "limit")]
     #[schemars(range(min = 1))]
-    head_limit: usize,
+    head_limit: Option<usize>,
     /// Whether hidden files and folders are searched too.
     #[serde(default)]
     hidden: bool,
@@ -83,10 +84,6 @@ enum OutputMode {
     FilesWithMatches,
     Content,
     Count,
-}
-
-fn default_limit() -> usize {
-    limits::GREP_RESULTS
 }
 
 impl Grep {
@@ -107,7 +104,8 @@ impl Tool for Grep {
 
     fn run(&self, call: &Call<'_>, args: GrepArgs) -> Result<Output, ToolError> {
         let workspace = &self.resources.workspace;
-        check_limit("head_limit", args.head_limit)?;
+        let limit = args.head_limit.unwrap_or(self.resources.limits.results);
+        check_limit("head_limit", limit)?;
         let before = context_lines("before", args.before.or(args.context))?;
         let after = context_lines("after", args.after.or(args.context))?;
         let paths = list(args.path)
@@ -122,7 +120,7 @@ impl Tool for Grep {
                 OutputMode::Content => Mode::Content,
                 OutputMode::Count => Mode::Count,
             },
-            limit: args.head_limit,
+            limit,
             before,
             after,
             ignore_case: args.ignore_case,

@@ -24,7 +24,7 @@ use crate::lsp::status;
 use crate::lsp::supervisor::Supervisor;
 use crate::lsp::symbol::SymbolError;
 use crate::lsp::symbols;
-use crate::tool::{Call, ErrorKind, Output, Tier, Tool, ToolError};
+use crate::tool::{Call, ErrorKind, Held, Output, Tier, Tool, ToolError};
 use crate::workspace::{AllowedPlaces, WorkspaceError};
 
 /// What the tools of language servers need: a supervisor, which has a workspace.
@@ -176,6 +176,18 @@ impl Tool for Lsp {
 
     fn description(&self) -> String {
         DESCRIPTION.to_owned()
+    }
+
+    fn held(&self) -> Vec<Held> {
+        let servers = status::started(&self.resources.supervisor).into_iter();
+        servers
+            .filter(|server| server.state != "available")
+            .map(|server| Held {
+                what: "language server".to_owned(),
+                state: server.state.to_owned(),
+                detail: format!("{} for {}", server.id, server.root.unwrap_or_default()),
+            })
+            .collect()
     }
 
     fn run(&self, call: &Call<'_>, args: LspArgs) -> Result<Output, ToolError> {

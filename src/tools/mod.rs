@@ -43,7 +43,7 @@ pub use deliver_artifacts::{ArtifactsResources, DeliverArtifacts, OnDelivery};
 pub use edit::Edit;
 pub use eval::{Eval, EvalResources};
 pub use files::{FileResources, ReadLimits, Unseen};
-pub use finding::FindingResources;
+pub use finding::{FindingLimits, FindingResources};
 pub use glob::Glob;
 pub use grep::Grep;
 pub use lsp::{Lsp, LspArgs, LspResources};

@@ -8,8 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use super::files::{FileResources, load_file, not_text, resolve_readable};
 use crate::editing::images::{ImageKind, binary_kind};
+use crate::editing::notebook::{self, Picture};
 use crate::editing::view::{View, ViewOptions, view};
-use crate::editing::{Endings, Loaded, Text, notebook};
+use crate::editing::{Endings, Loaded, Text};
+use crate::limits;
 use crate::text::TextKind;
 use crate::tool::{Call, ErrorKind, Image, Output, Tier, Tool, ToolError};
 
@@ -28,10 +30,10 @@ pub struct ReadArgs {
     /// The first line to show, counted from 1. Default: 1.
     #[schemars(range(min = 1))]
     offset: Option<usize>,
-    /// How many lines to show at most. Default: 2000.
+    /// How many lines to show at most. Default: 2000, where the host names no other number.
     #[schemars(range(min = 1))]
     limit: Option<usize>,
-    /// How many characters of each line to show at most. Default: 2000.
+    /// How many characters of each line to show at most. Default: 2000, where the host names no other number.
     #[schemars(range(min = 1))]
     line_chars: Option<usize>,
     /// Shows a notebook as the JSON that it is, which is what Edit changes.
@@ -54,6 +56,9 @@ struct ReadReport {
     line_ending: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     image: Option<ImageRow>,
+    /// The pictures of a notebook's outputs that come with the answer, in its order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pictures: Vec<PictureRow>,
     /// What is not shown, and how to see it.
     note: Option<String>,
 }
@@ -64,7 +69,15 @@ struct ImageRow {
     bytes: usize,
 }
 
-/// Lines that were cut and are named one by one.
+#[derive(Clone, Debug, Serialize)]
+struct PictureRow {
+    /// The number by which the text names it.
+    picture: usize,
+    mime: &'static str,
+    bytes: usize,
+}
+
+/// Lines that were cut and pictures that were left out that are named one by one.
 const CUT_LINES_NAMED: usize = 5;
 
 impl Read {
@@ -99,6 +112,59 @@ impl Read {
         Ok(Output::report(&report)?.with_images(vec![image]))
     }
 
+    /// Gives the pictures of the cells that are shown, as many as one answer holds, and says what is left out.
+    fn pictures(&self, pictures: Vec<Picture>, report: &mut ReadReport) -> Vec<Image> {
+        let shown = report.start_line..=report.end_line;
+        let limit = self.files.limits.image_bytes;
+        let (mut images, mut left_out, mut n_bytes) = (Vec::new(), Vec::new(), 0);
+        for picture in pictures {
+            if !shown.contains(&picture.line) {
+                continue;
+            }
+            let with_it = n_bytes + picture.bytes.len() as u64;
+            if with_it > limit || images.len() == limits::NOTEBOOK_PICTURES {
+                left_out.push(format!(
+                    "{} ({} bytes)",
+                    picture.number,
+                    picture.bytes.len()
+                ));
+                continue;
+            }
+            n_bytes = with_it;
+            report.pictures.push(PictureRow {
+                picture: picture.number,
+                mime: picture.kind.mime(),
+                bytes: picture.bytes.len(),
+            });
+            images.push(Image {
+                mime: picture.kind.mime().to_owned(),
+                bytes: picture.bytes,
+            });
+        }
+        if let [.., last] = &report.pictures[..] {
+            let (first, last) = (report.pictures[0].picture, last.picture);
+            report.add_note(match images.len() {
+                1 => format!("picture {first} comes with it"),
+                n => format!("{n} pictures come with it, from {first} to {last}"),
+            });
+        }
+        if !left_out.is_empty() {
+            let n_more = left_out.len().saturating_sub(CUT_LINES_NAMED);
+            left_out.truncate(CUT_LINES_NAMED);
+            let more = match n_more {
+                0 => String::new(),
+                n_more => format!(" and {n_more} more"),
+            };
+            report.add_note(format!(
+                "left out: picture {}{more}; one answer holds {} pictures of {limit} bytes together, and a \
+                 later offset shows later ones",
+                left_out.join(", "),
+                limits::NOTEBOOK_PICTURES
+            ));
+        }
+        images
+    }
+
     fn options(&self, args: &ReadArgs) -> Result<ViewOptions, ToolError> {
         for (name, value) in [
             ("offset", args.offset),
@@ -126,7 +192,10 @@ impl Tool for Read {
     type Args = ReadArgs;
 
     fn description(&self) -> String {
-        DESCRIPTION.to_owned()
+        let limits = &self.files.limits;
+        DESCRIPTION
+            .replace("{lines}", &thousands(limits.lines as u64))
+            .replace("{line_chars}", &thousands(limits.line_chars as u64))
     }
 
     fn run(&self, call: &Call<'_>, args: ReadArgs) -> Result<Output, ToolError> {
@@ -147,7 +216,7 @@ impl Tool for Read {
         let cells = (!args.raw && is_notebook(&real))
             .then(|| notebook::render(&text.text))
             .flatten();
-        let body = cells.as_deref().unwrap_or(&text.text);
+        let body = cells.as_ref().map_or(&text.text, |cells| &cells.text);
         let part = view(body, &options).map_err(|past| {
             let n_lines = past.total_lines;
             ToolError::invalid_args(format!("{past} in {shown}"))
@@ -158,13 +227,28 @@ impl Tool for Read {
         let endings = Endings::of(&text.text);
         let mut report = ReadReport::of(shown, part);
         report.line_ending = Some(endings.name());
-        if cells.is_some() {
-            let note =
-                "a notebook, shown as its cells; pass raw true to see the JSON that Edit changes";
-            report.add_note(note.to_owned());
-        }
-        Output::report(&report)
+        let Some(cells) = cells else {
+            return Output::report(&report);
+        };
+        let note =
+            "a notebook, shown as its cells; pass raw true to see the JSON that Edit changes";
+        report.add_note(note.to_owned());
+        let images = self.pictures(cells.pictures, &mut report);
+        Ok(Output::report(&report)?.with_images(images))
     }
+}
+
+/// A number as people write it.
+fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut shown = String::new();
+    for (idx, digit) in digits.chars().enumerate() {
+        if idx > 0 && (digits.len() - idx).is_multiple_of(3) {
+            shown.push(',');
+        }
+        shown.push(digit);
+    }
+    shown
 }
 
 fn is_notebook(path: &Path) -> bool {
@@ -196,6 +280,7 @@ impl ReadReport {
             truncated: false,
             line_ending: None,
             image: None,
+            pictures: Vec::new(),
             note: None,
         }
     }
@@ -267,9 +352,10 @@ impl fmt::Display for ReadReport {
 }
 
 const DESCRIPTION: &str = "\
-Reads a file: text as numbered lines, PNG, JPEG, GIF and WebP as pictures, notebooks as their cells.
+Reads a file: text as numbered lines, PNG, JPEG, GIF and WebP as pictures, notebooks as their cells with the \
+pictures of their outputs.
 
-Shows up to 2,000 lines of up to 2,000 characters; where that is not all, the answer says so and names the \
+Shows up to {lines} lines of up to {line_chars} characters; where that is not all, the answer says so and names the \
 offset to go on from. Pass offset and limit when you know the part you need of a long file; otherwise read the \
 whole file. The number and the tab before each line are not part of the file: leave them out of what you give \
 to Edit.

@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::syntax::Edits;
 use crate::files::{CommitError, LockError, Recovered};
-use crate::syntax::staging::{Accepted, StagingError};
-use crate::tool::{Call, ErrorKind, Output, Tier, Tool, ToolError};
+use crate::syntax::report::counted;
+use crate::syntax::staging::{Accepted, Staged, StagingError};
+use crate::tool::{Call, ErrorKind, Held, Output, Tier, Tool, ToolError};
 use crate::workspace::Workspace;
 
 /// The tool `resolve`.
@@ -137,6 +138,35 @@ impl Tool for Resolve {
         DESCRIPTION.to_owned()
     }
 
+    fn held(&self) -> Vec<Held> {
+        let listing = self.edits.staging.list(SystemTime::now());
+        let held = |staged: Staged| {
+            let (n, n_files) = (staged.proposal.replacements, staged.proposal.files.len());
+            Held {
+                what: "staged edit".to_owned(),
+                state: if staged.rejected {
+                    "rejected"
+                } else {
+                    "pending"
+                }
+                .to_owned(),
+                detail: format!(
+                    "{}, {} in {}",
+                    staged.edit_id,
+                    counted(n, "replacement"),
+                    counted(n_files, "file")
+                ),
+            }
+        };
+        // What cannot be listed is told by whoever resolves it.
+        listing
+            .unwrap_or_default()
+            .edits
+            .into_iter()
+            .map(held)
+            .collect()
+    }
+
     fn run(&self, call: &Call<'_>, args: ResolveArgs) -> Result<Output, ToolError> {
         let report = match args.action {
             ResolveAction::Accept => self.accept(&args.edit_id, call)?,
@@ -151,10 +181,6 @@ impl fmt::Display for ResolveReport {
         let done = match self.action {
             ResolveAction::Accept => "accepted",
             ResolveAction::Discard => "discarded",
-        };
-        let counted = |n: usize, noun: &str| {
-            let ending = if n == 1 { "" } else { "s" };
-            format!("{n} {noun}{ending}")
         };
         write!(
             f,

@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use crate::limits;
 use crate::registry::{Builder, Registry, RegistryError};
-use crate::tool::{Call, ErrorKind, Output, Tier, Tool, ToolError};
+use crate::tool::{Call, ErrorKind, Held, Output, Tier, Tool, ToolError};
 use crate::vibe::{Roster, RosterHandle, RosterOptions, VibeError, VibeReport, WorkerTier};
 
 /// The names of the five tools.
@@ -251,6 +251,17 @@ impl Tool for VibeList {
 
     fn description(&self) -> String {
         LIST.to_owned()
+    }
+
+    fn held(&self) -> Vec<Held> {
+        let workers = self.0.list().workers.into_iter();
+        workers
+            .map(|worker| Held {
+                what: "worker".to_owned(),
+                state: worker.status.to_string(),
+                detail: format!("{}, {}", worker.id, worker.label),
+            })
+            .collect()
     }
 
     fn run(&self, _call: &Call<'_>, _args: VibeListArgs) -> Result<Output, ToolError> {

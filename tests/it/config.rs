@@ -223,7 +223,7 @@ fn a_wrong_key_is_an_error_that_names_the_place() {
         (
             "ask.timeout_s = 0\n",
             "1:17",
-            "a number of seconds above zero, not 0",
+            "a number of seconds above zero, up to 1000000000, not 0",
         ),
         (
             "ask.timeout_s = nan\n",
@@ -231,7 +231,7 @@ fn a_wrong_key_is_an_error_that_names_the_place() {
             "the number nan cannot be used",
         ),
         (
-            "ask.timeout_s = 1e300\n",
+            "ask.timeout_s = 1000000001\n",
             "1:17",
             "a number of seconds above zero",
         ),
@@ -312,6 +312,21 @@ fn a_wrong_key_is_an_error_that_names_the_place() {
             "unknown key `comand` of a rule; the keys are tool, command, path, argument, decision",
         ),
         ("approval.rules = 1\n", "1:18", "must be a list of tables"),
+        (
+            "[debug.adapter.x]\ntransport = \"pipe\"\n",
+            "2:13",
+            "`debug.adapter.x.transport` must be \"stdio\", or a flag such as \"--client-addr=\"",
+        ),
+        (
+            "\nread.lines = 0\n",
+            "2:14",
+            "`read.lines` must be a whole number above zero, not 0",
+        ),
+        (
+            "[bash]\nenv = { A = 1 }\n",
+            "2:7",
+            "`bash.env` must be a table of strings",
+        ),
     ] {
         let config = Place::new(text, "");
         let said = config.said(&["config"], 2);
@@ -354,15 +369,34 @@ init_options = { x = 1 }
 env = { PATH = \"evil\" }
 [debug.adapter.x]
 command = \"evil\"
+transport = \"--evil\"
+launch = { x = \"evil\" }
 [vibe.fast]
 command = [\"evil\"]
+[bash]
+shell = \"evil\"
+timeout_s = 1000001
+max_timeout_s = 1000001
+env = { PATH = \"evil\" }
+[read]
+lines = 1000001
+line_length = 1000001
+[lsp.write]
+settle_s = 1000001
+[lsp.checkers]
+enabled = true
+time_s = 1000001
+[debug]
+stop_wait_s = 1000001
 ";
     let harmless = "[lsp]\nmax_servers = 2\ndisabled = [\"gopls\"]\n[ask]\ntimeout_s = 9\n";
     let place = Place::new("", &format!("{project}{harmless}"));
     let data = place.json(&[]);
     let text = data["values"].to_string();
-    assert!(!text.contains("evil") && !text.contains("/etc"), "{text}");
-    assert_eq!(data["ignored"].as_array().expect("a list").len(), 12);
+    for word in ["evil", "/etc", "100000"] {
+        assert!(!text.contains(word), "{text}");
+    }
+    assert_eq!(data["ignored"].as_array().expect("a list").len(), 24);
     assert_eq!(
         place.value(&[], "lsp.max_servers"),
         from(json!(2), "project")
@@ -370,6 +404,11 @@ command = [\"evil\"]
     assert_eq!(
         place.value(&[], "lsp.disabled"),
         from(json!(["gopls"]), "project")
+    );
+    let strict = Place::new("", "lsp.checkers.enabled = false\n");
+    assert_eq!(
+        strict.value(&[], "lsp.checkers.enabled"),
+        from(json!(false), "project")
     );
     let quiet = place.said(&["tools"], 0);
     assert!(!quiet.contains("ignored"), "{quiet}");

@@ -34,7 +34,19 @@ impl Bench {
 
     /// Lets a test change what is wired.
     fn with(contents: &[(&str, &str)], wire: impl FnOnce(FileResources) -> FileResources) -> Self {
-        let place = Place::new();
+        Self::in_place(Place::new(), contents, wire)
+    }
+
+    /// In a place of the test's choice.
+    fn at(place: Place, files: &[(&str, &str)]) -> Self {
+        Self::in_place(place, files, |files| files)
+    }
+
+    fn in_place(
+        place: Place,
+        contents: &[(&str, &str)],
+        wire: impl FnOnce(FileResources) -> FileResources,
+    ) -> Self {
         for (name, text) in contents {
             place.write(name, text);
         }

@@ -263,7 +263,7 @@ fn list(console: &Console, store: &AgentStore) -> Step {
             )
         })
         .collect();
-    console.print(&rows)
+    console.show(&rows)
 }
 
 /// What an agent sees, in a few words.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::json;
-use toolbox::ask::printable;
+use toolbox::text::terminal::printable;
 
 use crate::args::Global;
 use crate::host::Host;

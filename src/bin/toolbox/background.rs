@@ -111,7 +111,7 @@ pub(crate) fn status(console: &Console, global: &Global) -> Step {
     if console.json {
         return console.print_json(&status);
     }
-    console.print(&described(&status))
+    console.show(&described(&status))
 }
 
 /// Ends the background session of this checkout.
@@ -218,6 +218,11 @@ fn described(status: &Value) -> String {
     for call in status["calls"].as_array().into_iter().flatten() {
         let text = |key: &str| call[key].as_str().unwrap_or_default();
         lines.push_str(&format!("call {} ({})\n", text("tool"), text("state")));
+    }
+    for held in status["holds"].as_array().into_iter().flatten() {
+        let text = |key: &str| held[key].as_str().unwrap_or_default();
+        let (what, detail, state) = (text("what"), text("detail"), text("state"));
+        lines.push_str(&format!("{what} {detail} ({state})\n"));
     }
     for process in status["processes"].as_array().into_iter().flatten() {
         let command = process["command"].as_str().unwrap_or_default();

@@ -2,17 +2,18 @@
 
 use std::env;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use toolbox::child::Processes;
-use toolbox::shell::{OnOutput, ShellOptions};
+use toolbox::shell::OnOutput;
 use toolbox::tools::ShellResources;
 use toolbox::workspace::Workspace;
 
 use crate::args::Global;
 use crate::background;
+use crate::config::{BashSection as Section, wire};
 use crate::host::{Host, output_dir};
 use crate::output::{Console, Ending, Step};
 
@@ -61,15 +62,22 @@ enum ActionFlag {
     Kill,
 }
 
-/// The shell of this machine: bash, or what every system has; commands get this process's environment.
+/// The configured shell, or that of this machine: bash, or what every system has; commands get this process's
+/// environment.
 pub(crate) fn resources(
     workspace: &Workspace,
     processes: Processes,
+    section: &Section,
+    state_dir: Option<&Path>,
     on_output: Option<OnOutput>,
 ) -> ShellResources {
-    let shell = which::which("bash").unwrap_or_else(|_| PathBuf::from("/bin/sh"));
-    let mut options = ShellOptions::new(shell, env::vars_os().collect());
-    options.output_dir = output_dir(workspace.root());
+    let shell = |named: Option<&str>| match named {
+        // One that is not there is told by whoever starts it.
+        Some(named) => which::which(named).unwrap_or_else(|_| PathBuf::from(named)),
+        None => which::which("bash").unwrap_or_else(|_| PathBuf::from("/bin/sh")),
+    };
+    let mut options = wire::bash(section, env::vars_os().collect(), shell);
+    options.output_dir = state_dir.map(output_dir);
     options.on_output = on_output;
     ShellResources {
         processes,

@@ -22,7 +22,7 @@ use toolbox::tool::Tier;
 use toolbox::workspace::Workspace;
 
 pub(crate) use self::keys::reference;
-pub(crate) use self::model::Sections;
+pub(crate) use self::model::{Bash as BashSection, Debug as DebugSection, Sections};
 pub(crate) use self::show::{ShowConfig, config};
 
 use self::keys::{KEYS, Reach};
@@ -211,7 +211,7 @@ impl Config {
                 "the checkout is not trusted (--trust-project, or `trusted` in the user's file)",
             ),
             (Reach::Stricter, _) if !trusted && !self.tightens(&setting) => {
-                Some("a checkout that is not trusted can only make approvals stricter")
+                Some("a checkout that is not trusted can only make it stricter")
             }
             (Reach::Trusted | Reach::Stricter, _) => None,
         };
@@ -228,10 +228,13 @@ impl Config {
         }
     }
 
-    /// Whether a setting of `approval` forbids more than what holds, and allows nothing more.
+    /// Whether a setting forbids more than what holds, and allows nothing more.
     fn tightens(&self, setting: &Setting) -> bool {
         if let Some((_, decision)) = &setting.rule {
             return *decision != Decision::Allow;
+        }
+        if let Some(allowed) = setting.value.as_bool() {
+            return !allowed;
         }
         let word = |setting: &Setting| setting.value.as_str().map(str::to_owned);
         let now = self.values.get(&setting.path).and_then(word);

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 use toolbox::child::Processes;
-use toolbox::dap::{AdapterRow, Options, Supervisor};
+use toolbox::dap::{Options, Supervisor};
 use toolbox::tools::DebugResources;
 use toolbox::workspace::Workspace;
 
 use crate::args::Global;
 use crate::background;
+use crate::config::{DebugSection, wire};
 use crate::host::Host;
 use crate::output::{Console, Step};
 
@@ -157,10 +158,13 @@ enum Operation {
 pub(crate) fn resources(
     workspace: &Workspace,
     processes: Processes,
-    adapters: Vec<AdapterRow>,
+    section: &DebugSection,
 ) -> DebugResources {
     let mut options = Options::new(std::env::vars_os().collect());
-    options.adapters = adapters;
+    options.adapters = wire::debug(section);
+    if let Some(stop_wait) = section.stop_wait {
+        options.timings.stop_wait = stop_wait;
+    }
     DebugResources {
         supervisor: Supervisor::new(processes, options),
         workspace: workspace.clone(),

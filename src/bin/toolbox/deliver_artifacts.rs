@@ -8,7 +8,7 @@ use toolbox::tools::{ArtifactsResources, OnDelivery};
 use toolbox::workspace::Workspace;
 
 use crate::args::Global;
-use crate::host::{Host, state_dir};
+use crate::host::Host;
 use crate::output::{Console, Step};
 
 /// The flags of `toolbox deliver-artifacts`.
@@ -30,8 +30,9 @@ pub(crate) fn resources(
     workspace: &Workspace,
     configured: Option<&Path>,
     on_delivery: Option<OnDelivery>,
+    state_dir: Option<&Path>,
 ) -> Option<ArtifactsResources> {
-    let state_dir = state_dir(workspace.root())?;
+    let state_dir = state_dir?;
     let folder = match configured {
         Some(folder) => workspace.root().join(folder),
         None => state_dir.join("artifacts"),
@@ -55,6 +56,6 @@ pub(crate) fn deliver_artifacts(
     let output = host.dispatch(console, "DeliverArtifacts", call)?;
     match console.json {
         true => console.print_json(&output.data),
-        false => console.print(&output.text),
+        false => console.show(&output.text),
     }
 }

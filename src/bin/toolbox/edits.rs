@@ -33,7 +33,8 @@ pub(crate) fn ast_edit(console: &Console, global: &Global, args: AstEdit) -> Ste
     search::tell_skipped(console, &output.data);
     let edit_id = output.data["edit_id"].as_str();
     if console.color && !console.json {
-        console.print(&paint::diff(&speak::answer(&output)))?;
+        let text = speak::answer(&output);
+        console.print(&paint::diff(&console.safe(&text)))?;
     } else {
         console.answer(&output)?;
     }

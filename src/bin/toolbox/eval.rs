@@ -23,7 +23,7 @@ use toolbox::workspace::Workspace;
 use crate::args::Global;
 use crate::background::{self, Via};
 use crate::config::Config;
-use crate::host::{Host, output_dir, state_dir};
+use crate::host::{Host, output_dir};
 use crate::output::{Console, Ending, Step};
 
 pub(crate) const HELP: &str = "\
@@ -108,6 +108,7 @@ pub(crate) fn eval(console: &Console, global: &Global, args: EvalCommand) -> Ste
     }
     match console.json {
         true => console.print_json(&output.data)?,
+        // What a cell prints is its own, colours included, as in a shell.
         false => console.print(&output.text)?,
     }
     ended_well(&output)
@@ -128,6 +129,7 @@ pub(crate) fn resources(
     processes: Processes,
     config: &Config,
     budget: Option<Duration>,
+    state_dir: Option<&Path>,
 ) -> EvalResources {
     let section = &config.sections.eval;
     let variables: Env = env::vars_os().collect();
@@ -139,7 +141,7 @@ pub(crate) fn resources(
     options.node = section.node.as_ref().map(PathBuf::from);
     options.enclosure = config.sections.enclosure.clone().unwrap_or_default();
     options.budget = budget.or(section.budget).or(options.budget);
-    options.spill = output_dir(workspace.root());
+    options.spill = state_dir.map(output_dir);
     EvalResources::new(processes, options)
 }
 
@@ -179,6 +181,15 @@ fn first_line(code: &str) -> String {
 /// Writes the pictures of a cell to files, named by what they show so that the same one is written once.
 fn write_pictures(console: &Console, global: &Global, output: &Output) -> Step<Vec<PathBuf>> {
     let displays = output.data["displays"].as_array();
+    let is_picture = |display: &Value| {
+        let mime = display["mime"].as_str();
+        mime.is_some_and(|mime| mime.starts_with("image/"))
+    };
+    if !displays.into_iter().flatten().any(is_picture) {
+        return Ok(Vec::new());
+    }
+    let folder = Host::open(console, global)?.figures();
+    remove_old(&folder, "figure-", limits::OUTPUT_LIFETIME);
     let mut files = Vec::new();
     for display in displays.into_iter().flatten() {
         let (Some(mime), Some(data)) = (display["mime"].as_str(), display["data"].as_str()) else {
@@ -195,12 +206,7 @@ fn write_pictures(console: &Console, global: &Global, output: &Output) -> Step<V
         let Some(bytes) = bytes else { continue };
         let mut name = ContentHash::of(&bytes).to_string();
         name.truncate(12);
-        let root = Host::open(console, global)?.workspace;
-        let folder = state_dir(root.root())
-            .unwrap_or_else(|| root.root().to_owned())
-            .join("figures");
         let path = folder.join(format!("figure-{name}.{extension}"));
-        remove_old(&folder, "figure-", limits::OUTPUT_LIFETIME);
         DirBuilder::new()
             .recursive(true)
             .mode(0o700)

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::{Map, Value, json};
-use toolbox::tool::{Image, Output};
+use toolbox::tool::Output;
 
 use crate::args::Global;
 use crate::host::Host;
@@ -82,22 +82,20 @@ pub(crate) fn read(console: &Console, global: &Global, args: Read) -> Step {
         return console.print_json(&output.data);
     }
     let (lines, note) = parted(&output);
-    // A file must not steer the terminal; a program that reads the pipe gets it as it is.
-    let lines = match console.terminal {
-        true => escaped(lines),
-        false => lines.to_owned(),
-    };
+    let lines = console.safe(lines);
     if !lines.is_empty() {
         console.print(&match console.color {
-            true => numbers_painted(&lines),
+            true => numbers_painted(&lines).into(),
             false => lines,
         })?;
     }
     if let Some(note) = note {
         console.note(&speak::flags(note));
     }
-    if let [Image { .. }, ..] = &output.images[..] {
-        console.note("a model gets the picture itself");
+    match output.images.len() {
+        0 => {}
+        1 => console.note("a model gets the picture itself"),
+        _ => console.note("a model gets the pictures themselves"),
     }
     Ok(())
 }
@@ -167,13 +165,9 @@ fn changed(console: &Console, output: &Output) -> Step {
     if console.json {
         return console.print_json(&output.data);
     }
-    // What stood in a file, and what was put there, must not steer the terminal either.
-    let text = match console.terminal {
-        true => escaped(&output.text),
-        false => output.text.clone(),
-    };
+    let text = console.safe(&output.text);
     console.print(&match console.color {
-        true => paint::diff(&text),
+        true => paint::diff(&text).into(),
         false => text,
     })
 }
@@ -189,23 +183,6 @@ fn parted(output: &Output) -> (&str, Option<&str>) {
         Some(lines) => (lines, Some(note)),
         None => (text, None),
     }
-}
-
-/// Shows control characters, and those that turn the direction of a line, instead of sending them.
-fn escaped(lines: &str) -> String {
-    let mut shown = String::with_capacity(lines.len());
-    let mut rest = lines.chars().peekable();
-    while let Some(c) = rest.next() {
-        let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        match c {
-            '\n' | '\t' => shown.push(c),
-            // A line of a diff keeps its end.
-            '\r' if rest.peek() == Some(&'\n') => shown.push(c),
-            c if turns || c.is_control() => shown.extend(c.escape_default()),
-            c => shown.push(c),
-        }
-    }
-    shown
 }
 
 fn numbers_painted(lines: &str) -> String {
@@ -235,7 +212,6 @@ mod tests {
         assert_eq!(parted(&noted), ("     1\tx\n", Some("more")));
         let plain = output("     1\t(a: more)\n", Value::Null);
         assert_eq!(parted(&plain), ("     1\t(a: more)\n", None));
-        assert_eq!(escaped("a\tb\u{1b}[2J\n"), "a\tb\\u{1b}[2J\n");
         assert_eq!(numbers_painted("  1\ta\tb\n"), "\x1b[32m  1\x1b[0m\ta\tb\n");
     }
 }

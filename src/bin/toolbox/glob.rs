@@ -72,7 +72,7 @@ pub(crate) fn glob(console: &Console, global: &Global, flags: GlobFlags) -> Step
             console.note(note.as_str().unwrap_or_default());
         }
         let names: Vec<&str> = strings(&data["files"]);
-        console.print(&names.join("\n"))?;
+        console.show(&names.join("\n"))?;
         if data["shown"] != data["total"] {
             console.note(&format!("{} of {} files", data["shown"], data["total"]));
         }

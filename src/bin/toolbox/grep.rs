@@ -116,18 +116,18 @@ pub(crate) fn grep(console: &Console, global: &Global, flags: GrepFlags) -> Step
     if console.json {
         console.print_json(data)?;
     } else if mode == "content" && anything {
-        console.print(&output.text)?;
+        console.show(&output.text)?;
     } else {
         // Names and counts are read by other commands, so nothing else goes where they go.
         for note in strings(&data["notes"]) {
             console.note(note);
         }
         if mode == "files_with_matches" {
-            console.print(&strings(&data["files"]).join("\n"))?;
+            console.show(&strings(&data["files"]).join("\n"))?;
         }
         for row in data["counts"].as_array().into_iter().flatten() {
             let file = row["file"].as_str().unwrap_or_default();
-            console.print(&format!("{file}:{}", row["count"]))?;
+            console.show(&format!("{file}:{}", row["count"]))?;
         }
         if data["shown"] != data["total"] {
             console.note(&format!("{} of {} files", data["shown"], data["total"]));

@@ -21,7 +21,7 @@ use toolbox::syntax::staging::StagingStore;
 use toolbox::tool::{Output, Tier};
 use toolbox::tools::{
     self, AstGrep, Cards, DiagnosticsOnWrite, Edits, FileResources, FindingResources, LspResources,
-    OnDelivery, Questions, Resources, SyntaxResources, WebResources, recovery_note,
+    OnDelivery, Questions, Resources, ShellResources, SyntaxResources, WebResources, recovery_note,
 };
 use toolbox::workspace::{Workspace, enclosing_checkout};
 
@@ -50,9 +50,11 @@ const CONFIG_HINT: &str = "`toolbox config --help` lists every key of toolbox.to
 pub(crate) struct Host {
     pub(crate) workspace: Workspace,
     current_dir: PathBuf,
+    /// Where this user's state of the workspace is kept; none when there is no home to put it in.
+    state_dir: Option<PathBuf>,
     /// Whether `-C` named the workspace: relative paths are then looked up in it first.
     workspace_named: bool,
-    resources: SyntaxResources,
+    syntax: SyntaxResources,
     config: Config,
     web: WebResources,
     /// Where questions of a command appear.
@@ -104,9 +106,10 @@ impl Host {
         let mut resources = SyntaxResources::new(Arc::new(Grammars::bundled()), workspace.clone());
         // One command searches once: what it parsed serves nobody after it.
         resources.cache = None;
-        if let Some(state_dir) = state_dir(workspace.root()) {
+        let state_dir = state_dir(workspace.root());
+        if let Some(state_dir) = &state_dir {
             resources = resources.with_edits(
-                StagingStore::on_disk(&state_dir),
+                StagingStore::on_disk(state_dir),
                 Committer::new(state_dir.clone()),
             );
         }
@@ -114,8 +117,9 @@ impl Host {
         Ok(Self {
             workspace,
             current_dir,
+            state_dir,
             workspace_named: global.workspace.is_some(),
-            resources,
+            syntax: resources,
             questions: cards::terminal(),
             conversation: CONVERSATION.to_owned(),
             web: wire::web(&config.sections.web)
@@ -138,7 +142,7 @@ impl Host {
     pub(crate) fn for_background(mut self) -> Self {
         self.in_session = true;
         self.questions = Arc::new(NobodyThere);
-        self.resources.cache = Some(Arc::default());
+        self.syntax.cache = Some(Arc::default());
         self
     }
 
@@ -165,8 +169,8 @@ impl Host {
         self.in_session = true;
         // A harness may have been started from a terminal; its questions are still not asked there.
         self.questions = Arc::new(NobodyThere);
-        self.resources.cache = Some(Arc::default());
-        if let Some(edits) = &mut self.resources.edits {
+        self.syntax.cache = Some(Arc::default());
+        if let Some(edits) = &mut self.syntax.edits {
             edits.staging = Arc::new(StagingStore::in_memory());
         }
         self
@@ -191,19 +195,78 @@ impl Host {
     pub(crate) fn tools(&self) -> (Registry, Arc<Ledger>) {
         let files = self.files();
         let ledger = Arc::clone(&files.ledger);
-        let registry = tools::connect(&Resources {
-            syntax: Some(self.resources.clone()),
+        (tools::connect(&self.resources(files)), ledger)
+    }
+
+    /// Returns the tool that one command calls, and where it knows none of that name all of them: what a
+    /// command does not need it should not wait for.
+    fn one_tool(&self, name: &str) -> Registry {
+        let files = || Some(self.files());
+        let finding = || Some(self.finding());
+        let none = Resources::default;
+        let one = match name {
+            "Read" | "read" | "Write" | "write" | "Edit" | "edit" | "apply_patch" => Resources {
+                files: files(),
+                ..none()
+            },
+            "Glob" | "glob" | "Grep" | "grep" => Resources {
+                finding: finding(),
+                ..none()
+            },
+            "Bash" | "bash" => Resources {
+                shell: Some(self.shell()),
+                ..none()
+            },
+            "ast_grep" | "ast_edit" | "resolve" => Resources {
+                syntax: Some(self.syntax.clone()),
+                ..none()
+            },
+            "WebFetch" | "web_fetch" | "WebSearch" | "web_search" => Resources {
+                web: Some(self.web.clone()),
+                ..none()
+            },
+            _ => self.resources(self.files()),
+        };
+        tools::connect(&one)
+    }
+
+    fn finding(&self) -> FindingResources {
+        FindingResources {
+            limits: wire::finding(&self.config.sections),
+            ..FindingResources::new(self.workspace.clone())
+        }
+    }
+
+    fn shell(&self) -> ShellResources {
+        bash::resources(
+            &self.workspace,
+            self.processes.clone(),
+            &self.config.sections.bash,
+            self.state_dir.as_deref(),
+            self.on_output.clone(),
+        )
+    }
+
+    /// The folder of the pictures that cells show.
+    pub(crate) fn figures(&self) -> PathBuf {
+        let folder = self.state_dir.as_deref();
+        folder
+            .unwrap_or_else(|| self.workspace.root())
+            .join("figures")
+    }
+
+    /// Wires every port of a run.
+    fn resources(&self, files: FileResources) -> Resources {
+        Resources {
+            syntax: Some(self.syntax.clone()),
             web: Some(self.web.clone()),
-            finding: Some(FindingResources::new(self.workspace.clone())),
-            shell: Some(bash::resources(
-                &self.workspace,
-                self.processes.clone(),
-                self.on_output.clone(),
-            )),
+            finding: Some(self.finding()),
+            shell: Some(self.shell()),
             artifacts: deliver_artifacts::resources(
                 &self.workspace,
                 self.config.sections.artifacts.dir.as_deref(),
                 self.on_delivery.clone(),
+                self.state_dir.as_deref(),
             ),
             questions: Some(self.questions()),
             conversation: Some(self.conversation.clone()),
@@ -211,7 +274,7 @@ impl Host {
             debug: Some(debug::resources(
                 &self.workspace,
                 self.processes.clone(),
-                wire::debug(&self.config.sections.debug),
+                &self.config.sections.debug,
             )),
             files: Some(files),
             eval: Some(eval::resources(
@@ -219,19 +282,22 @@ impl Host {
                 self.processes.clone(),
                 &self.config,
                 self.eval_budget,
+                self.state_dir.as_deref(),
             )),
             vibe: self.vibe.and_then(|allowance| {
                 let flags = &self.worker_variables;
+                let state_dir = self.state_dir.as_deref();
+                let (config, workspace) = (&self.config, &self.workspace);
                 vibe::resources(
-                    &self.config,
-                    &self.workspace,
+                    config,
+                    workspace,
                     &self.processes,
                     allowance,
+                    state_dir,
                     flags,
                 )
             }),
-        });
-        (registry, ledger)
+        }
     }
 
     /// Returns the language servers of this workspace; none is started.
@@ -242,11 +308,11 @@ impl Host {
                 self.processes.clone(),
                 wire::lsp(&self.config.sections.lsp),
             );
-            let disabled = &self.config.sections.lsp.checkers.disabled;
+            let section = &self.config.sections.lsp.checkers;
             resources.checkers = resources
                 .checkers
-                .map(|checkers| checkers.without(disabled));
-            match &self.resources.edits {
+                .map(|checkers| wire::checkers(section, checkers));
+            match &self.syntax.edits {
                 Some(edits) => resources.with_rename(Arc::clone(&edits.committer)),
                 None => resources,
             }
@@ -255,7 +321,9 @@ impl Host {
 
     /// Returns what tells a run which diagnostics its writes brought (R30).
     pub(crate) fn diagnostics_on_write(&self) -> Arc<DiagnosticsOnWrite> {
-        Arc::new(DiagnosticsOnWrite::new(self.lsp().supervisor.clone()))
+        let bounds = wire::bounds(&self.config.sections.lsp.write);
+        let supervisor = self.lsp().supervisor.clone();
+        Arc::new(DiagnosticsOnWrite::with_bounds(supervisor, bounds))
     }
 
     /// Returns the configuration of this workspace; it was read once.
@@ -282,17 +350,18 @@ impl Host {
 
     /// Returns the files of this workspace; all writers share the commit of the staged edits.
     fn files(&self) -> FileResources {
-        let files = FileResources::new(self.workspace.clone());
+        let mut files = FileResources::new(self.workspace.clone());
+        files.limits = wire::read(&self.config.sections.read);
         // Bash and eval name files with the whole of a long output; they can be read, and nothing beside.
-        if let Some(folder) = output_dir(self.workspace.root()) {
-            files.allowed.allow_files_in(&folder);
+        if let Some(folder) = &self.state_dir {
+            files.allowed.allow_files_in(&output_dir(folder));
         }
         // A command reads the file itself as it starts; a run remembers what it has read (D35).
         let files = match self.in_session {
             true => files,
             false => files.one_shot(),
         };
-        match &self.resources.edits {
+        match &self.syntax.edits {
             Some(edits) => files.with_committer(Arc::clone(&edits.committer)),
             None => files,
         }
@@ -300,14 +369,14 @@ impl Host {
 
     /// Returns where edits are staged.
     pub(crate) fn edits(&self, console: &Console) -> Step<&Edits> {
-        self.resources.edits.as_ref().ok_or_else(|| {
+        self.syntax.edits.as_ref().ok_or_else(|| {
             console.misuse("no state folder: set HOME or XDG_STATE_HOME to an absolute path")
         })
     }
 
     /// Finishes or undoes what an interrupted command left. Whoever may write calls it first.
     pub(crate) fn recover(&self, console: &Console) {
-        let Some(edits) = &self.resources.edits else {
+        let Some(edits) = &self.syntax.edits else {
             return;
         };
         // Nothing was ever written here: nothing can be left over, and no folder is made.
@@ -356,14 +425,7 @@ impl Host {
         args: Value,
         hook: Option<Arc<DiagnosticsOnWrite>>,
     ) -> Step<Output> {
-        let registry = match name {
-            // Making every tool with its schema takes longer than finding files in a small tree does.
-            "Glob" | "Grep" => tools::connect(&Resources {
-                finding: Some(FindingResources::new(self.workspace.clone())),
-                ..Resources::default()
-            }),
-            _ => self.registry(),
-        };
+        let registry = self.one_tool(name);
         if registry
             .get(name)
             .is_some_and(|spec| spec.tier > Tier::Read)
@@ -393,7 +455,7 @@ impl Host {
         language: &str,
         context: Option<&str>,
     ) -> Step<Output> {
-        AstGrep::new(self.resources.clone())
+        AstGrep::new(self.syntax.clone())
             .explain(pattern, language, context)
             .map_err(|error| console.fail(&error))
     }
@@ -473,15 +535,15 @@ fn load_config(
 }
 
 /// The state folder of a workspace, by its canonical path.
-pub(crate) fn state_dir(root: &Path) -> Option<PathBuf> {
+fn state_dir(root: &Path) -> Option<PathBuf> {
     let mut name = ContentHash::of(root.as_os_str().as_encoded_bytes()).to_string();
     name.truncate(STATE_NAME_LETTERS);
     Some(state_base()?.join(name))
 }
 
-/// Where output goes that is too long for an answer.
-pub(crate) fn output_dir(root: &Path) -> Option<PathBuf> {
-    state_dir(root).map(|state| state.join("output"))
+/// Where output goes that is too long for an answer, in the state folder of a workspace.
+pub(crate) fn output_dir(state_dir: &Path) -> PathBuf {
+    state_dir.join("output")
 }
 
 /// Whether a word is a number: who gives one to a flag that takes none means lines of context.

@@ -55,7 +55,7 @@ pub(crate) fn tools(console: &Console, global: &Global, args: Tools) -> Step {
             absent.name, absent.reason
         ));
     }
-    console.print(&text)
+    console.show(&text)
 }
 
 /// Prints the completions of a shell.

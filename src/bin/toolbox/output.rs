@@ -2,10 +2,12 @@
 //!
 //! A reader that went away is no failure: `toolbox ast-grep ... | head` succeeds.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
+use toolbox::text::terminal;
 use toolbox::tool::{Output, ToolError};
 
 use crate::args::{ColorWhen, Global};
@@ -40,6 +42,7 @@ pub(crate) struct Console {
     /// Whether a person reads the answer.
     pub(crate) terminal: bool,
     color_errors: bool,
+    terminal_errors: bool,
     pub(crate) quiet: bool,
     /// Whether the terminal knows no control sequences.
     pub(crate) dumb: bool,
@@ -73,12 +76,27 @@ impl Console {
             terminal: io::stdout().is_terminal(),
             color: color(io::stdout().is_terminal()),
             color_errors: color(io::stderr().is_terminal()),
+            terminal_errors: io::stderr().is_terminal(),
             quiet: global.quiet,
             dumb,
         }
     }
 
-    /// Writes a text to standard output, with a line end at its end.
+    /// Takes out of a text what could steer the terminal that it goes to; a program that reads a pipe gets
+    /// it as it is. Colours are laid over what comes back.
+    pub(crate) fn safe<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        match self.terminal {
+            true => terminal::content(text),
+            false => Cow::Borrowed(text),
+        }
+    }
+
+    /// Writes what came from files, programs, models or the web.
+    pub(crate) fn show(&self, text: &str) -> Step {
+        self.print(&self.safe(text))
+    }
+
+    /// Writes a text of our own to standard output, with a line end at its end.
     pub(crate) fn print(&self, text: &str) -> Step {
         let mut out = io::stdout().lock();
         let res = out.write_all(text.as_bytes()).and_then(|()| {
@@ -99,6 +117,9 @@ impl Console {
 
     /// Writes a JSON value to standard output.
     pub(crate) fn print_json(&self, value: &Value) -> Step {
+        if self.terminal {
+            return self.print(&terminal::json(&format!("{value:#}")));
+        }
         // Thousands of matches are not spelled out in memory first.
         let mut out = io::BufWriter::new(io::stdout().lock());
         let res = serde_json::to_writer_pretty(&mut out, value).map_err(io::Error::from);
@@ -112,8 +133,8 @@ impl Console {
     pub(crate) fn answer(&self, output: &Output) -> Step {
         match self.json {
             true => self.print_json(&output.data),
-            false if self.flags => self.print(&speak::answer(output)),
-            false => self.print(&output.text),
+            false if self.flags => self.show(&speak::answer(output)),
+            false => self.show(&output.text),
         }
     }
 
@@ -166,6 +187,11 @@ impl Console {
         let label = match self.color_errors {
             true => format!("\x1b[{color}m{label}:\x1b[0m"),
             false => format!("{label}:"),
+        };
+        // Messages quote paths and lines of files.
+        let text = match self.terminal_errors {
+            true => terminal::content(text),
+            false => Cow::Borrowed(text),
         };
         // Whoever closed standard error does not want to know.
         let _ = writeln!(io::stderr(), "{label} {text}");

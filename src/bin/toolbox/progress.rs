@@ -10,6 +10,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use toolbox::limits;
+use toolbox::text::terminal::printable;
 
 use crate::output::Console;
 
@@ -150,11 +151,8 @@ impl Shared {
 impl State {
     fn redraw(&mut self) {
         let seconds = self.since.elapsed().as_secs();
-        let line: String = format!("{} … {seconds} s", self.doing)
-            .chars()
-            .filter(|c| !c.is_control())
-            .take(COLUMNS)
-            .collect();
+        let line = printable(&format!("{} … {seconds} s", self.doing)).replace('\n', " ");
+        let line: String = line.chars().take(COLUMNS).collect();
         self.drawn = true;
         // Whoever closed standard error does not want to know.
         let _ = write!(io::stderr(), "\r\x1b[K{line}");

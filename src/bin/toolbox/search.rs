@@ -56,7 +56,7 @@ pub(crate) fn ast_grep(console: &Console, global: &Global, args: AstGrep) -> Ste
         output.text = shorten::lines(&output.text, &output.data, max_lines);
     }
     if console.color && !console.json {
-        output.text = speak::answer(&output);
+        output.text = console.safe(&speak::answer(&output)).into_owned();
         console.print(&paint::matches(&output))?;
     } else {
         console.answer(&output)?;
@@ -89,7 +89,7 @@ fn print_counts(console: &Console, output: &Output) -> Step {
     }
     let spoken = speak::answer(output);
     let summary = spoken.rsplit("\n\n").next().unwrap_or_default();
-    console.print(&format!("{text}{summary}"))
+    console.show(&format!("{text}{summary}"))
 }
 
 /// Prints the files with matches; without one, why.
@@ -107,7 +107,7 @@ fn print_files(console: &Console, output: &Output) -> Step {
         console.note(&speak::answer(output));
         return Ok(());
     }
-    console.print(&files.join("\n"))
+    console.show(&files.join("\n"))
 }
 
 /// Puts the scope of a command into the arguments of its tool.

@@ -161,8 +161,9 @@ fn show(console: &Console, host: &Host, edit_id: &str) -> Step {
     if !whole.is_empty() {
         text.push_str(&format!("\n{whole}"));
     }
+    let text = console.safe(&text);
     console.print(&match console.color {
-        true => paint::diff(&text),
+        true => paint::diff(&text).into(),
         false => text,
     })?;
     console.note(&match acceptable {
@@ -245,7 +246,7 @@ fn list(console: &Console, host: &Host) -> Step {
     for edit_id in &damaged {
         text.push_str(&format!("{edit_id}  damaged: it can only be discarded\n"));
     }
-    console.print(&text)
+    console.show(&text)
 }
 
 fn discard_all(console: &Console, host: &Host) -> Step {

@@ -22,7 +22,7 @@ use toolbox::workspace::Workspace;
 use crate::args::{Global, Surface};
 use crate::background;
 use crate::config::{Config, wire};
-use crate::host::{Host, state_dir};
+use crate::host::Host;
 use crate::output::{Console, Step};
 
 /// Up to which tier a worker's own session approves calls.
@@ -213,6 +213,7 @@ pub(crate) fn resources(
     workspace: &Workspace,
     processes: &Processes,
     allowance: Allowance,
+    state_dir: Option<&Path>,
     flags: &[(&'static str, OsString)],
 ) -> Option<VibeResources> {
     if !is_configured(config) {
@@ -240,8 +241,8 @@ pub(crate) fn resources(
     Some(VibeResources::new(RosterOptions {
         fast: worker(&section.fast),
         good: worker(&section.good),
-        folder: state_dir(workspace.root())
-            .unwrap_or_else(env::temp_dir)
+        folder: state_dir
+            .map_or_else(env::temp_dir, Path::to_owned)
             .join("vibe"),
     }))
 }
@@ -298,9 +299,9 @@ pub(crate) fn vibe(console: &Console, global: &Global, args: Vibe) -> Step {
     match output.data["workers"][0]["id"].as_str() {
         Some(id) if tool == "vibe_spawn" => {
             let typed = format!("`toolbox vibe wait {id}` gives its result");
-            console.print(&output.text.replace("vibe_wait gives its result", &typed))
+            console.show(&output.text.replace("vibe_wait gives its result", &typed))
         }
-        _ => console.print(&output.text),
+        _ => console.show(&output.text),
     }
 }
 

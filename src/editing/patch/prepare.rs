@@ -296,14 +296,11 @@ impl Prepared {
                         expect,
                     });
                 } else {
-                    self.operations.push(Operation::Create {
-                        path: to.clone(),
-                        bytes,
-                        mode: Some(updated.loaded.mode),
-                    });
-                    self.operations.push(Operation::Delete {
-                        path: real.clone(),
+                    self.operations.push(Operation::Move {
+                        from: real.clone(),
+                        to: to.clone(),
                         expect,
+                        bytes,
                     });
                 }
                 (to, ChangeKind::Moved { from: real })

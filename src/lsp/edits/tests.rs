@@ -69,6 +69,12 @@ impl Project {
                 format!("create {} {}", name(path), String::from_utf8_lossy(bytes))
             }
             Operation::Delete { path, .. } => format!("delete {}", name(path)),
+            Operation::Move {
+                from, to, bytes, ..
+            } => {
+                let text = String::from_utf8_lossy(bytes);
+                format!("move {} {} {text}", name(from), name(to))
+            }
             Operation::Rename { from, to, .. } => format!("rename {} {}", name(from), name(to)),
         });
         shown.collect()
@@ -144,8 +150,7 @@ fn edits_after_a_rename_address_the_new_name() {
         project.operations(&edit),
         [
             "write main.dart New();\n",
-            "create new.dart class New {}\n",
-            "delete old.dart"
+            "move old.dart new.dart class New {}\n",
         ]
     );
     let planned = project.plan(&edit).unwrap();

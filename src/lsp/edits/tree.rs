@@ -25,7 +25,6 @@ pub(super) struct Tree<'a> {
 /// A file as it is on disk.
 struct Found {
     hash: ContentHash,
-    mode: u32,
     bytes: Vec<u8>,
 }
 
@@ -193,35 +192,35 @@ impl<'a> Tree<'a> {
                     });
                     Change::Modified
                 }
+                // The change is told where the file went.
+                (Some(_), None) if moved.contains_key(path.as_path()) => continue,
                 (Some(found), None) => {
-                    let to = moved.get(path.as_path());
-                    let whole = to.is_some_and(|to| is_unchanged(found, &now, to));
-                    if !whole {
-                        operations.push(Operation::Delete {
-                            path: path.clone(),
-                            expect: Expect::Hash(found.hash),
-                        });
-                    }
-                    if to.is_some() {
-                        // The change is told where the file went.
-                        continue;
-                    }
+                    operations.push(Operation::Delete {
+                        path: path.clone(),
+                        expect: Expect::Hash(found.hash),
+                    });
                     Change::Deleted
                 }
                 (None, Some(content)) => {
                     let origin = from.and_then(|from| before.get(from).map(|found| (from, found)));
                     match origin {
-                        Some((from, found)) if is_unchanged(found, &now, path) => {
+                        Some((from, found)) if found.hash == ContentHash::of(&content.bytes) => {
                             operations.push(Operation::Rename {
                                 from: from.to_owned(),
                                 to: path.clone(),
                                 expect: Expect::Hash(found.hash),
                             });
                         }
-                        _ => operations.push(Operation::Create {
+                        Some((from, found)) => operations.push(Operation::Move {
+                            from: from.to_owned(),
+                            to: path.clone(),
+                            expect: Expect::Hash(found.hash),
+                            bytes: content.bytes.clone(),
+                        }),
+                        None => operations.push(Operation::Create {
                             path: path.clone(),
                             bytes: content.bytes.clone(),
-                            mode: origin.map(|(_, found)| found.mode),
+                            mode: None,
                         }),
                     }
                     match origin {
@@ -260,13 +259,6 @@ fn moves<'a>(
         .collect()
 }
 
-fn is_unchanged(found: &Found, now: &BTreeMap<PathBuf, Option<Content>>, to: &Path) -> bool {
-    match now.get(to) {
-        Some(Some(content)) => found.hash == ContentHash::of(&content.bytes),
-        Some(None) | None => false,
-    }
-}
-
 fn shown(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
@@ -292,7 +284,6 @@ fn load(path: &Path) -> Result<Option<Found>, EditError> {
     let bytes = fs::read(path).map_err(|source| unreadable(path, source))?;
     Ok(Some(Found {
         hash: ContentHash::of(&bytes),
-        mode: metadata.mode() & 0o7777,
         bytes,
     }))
 }

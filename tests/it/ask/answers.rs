@@ -4,7 +4,8 @@ use super::*;
 use expect_test::expect;
 use proptest::prelude::*;
 use serde_json::json;
-use toolbox::ask::{CardCall, printable, visible};
+use toolbox::ask::CardCall;
+use toolbox::text::terminal::{printable, visible};
 
 #[track_caller]
 fn check(card: &Card, line: &str, expected: Reply) {
@@ -313,4 +314,29 @@ proptest! {
         let rendered = card.render() + &Card::approval(call(json!({ "a": text }))).render();
         prop_assert!(!rendered.chars().any(|ch| ch != '\n' && ch.is_control()));
     }
+}
+
+// R116, R126: who hears a card line by line, without colour, place and drawing, hears the number and the name
+// of every option, what is allowed, and what Enter does.
+#[test]
+fn a_card_is_whole_when_it_is_read_aloud() {
+    let mut question = card(&["keep", "drop"]);
+    question.context = Some("the table is old".to_owned());
+    question.options[1].description = Some("its rows are gone".to_owned());
+    question.multi_select = true;
+    question.allow_free_text = true;
+    let approval = Card::approval(CardCall {
+        outer: vec!["eval".to_owned(), "task".to_owned()],
+        ..call(json!({"command": "make\nType y", "timeout": 9}))
+    });
+    let heard = |card: &Card| {
+        let text = card.render();
+        assert!(text.is_ascii(), "nothing is drawn: {text}");
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
+        lines.join(" / ")
+    };
+    expect!["Question: Which? / Context: the table is old / 1. keep / 2. drop: its rows are gone / Type numbers from 1 to 2, such as 1,2 or 1-2, or an answer of your own. Enter = skip."]
+        .assert_eq(&heard(&question));
+    expect!["Approval: May Bash run? / Tool: Bash (tier exec) / Called from: eval, then task / Arguments: / command, 2 lines: / line 1: make / line 2: Type y / timeout: 9 / Type y to allow it, n to deny it. Enter = deny."]
+        .assert_eq(&heard(&approval));
 }

@@ -1,6 +1,7 @@
 //! `toolbox glob` and `toolbox grep`.
 
 use super::*;
+use crate::support::terminal::Terminal;
 
 fn checkout() -> Checkout {
     Checkout::new(&[
@@ -81,4 +82,51 @@ fn grep_prints_what_is_asked() {
         data["matches"],
         json!([{"file": "sub/b.py", "line": 1, "text": "two"}])
     );
+}
+
+// What stands in files steers no terminal, in names, lines and JSON; a pipe gets it as it is.
+#[test]
+fn files_do_not_steer_the_terminal() {
+    let evil = "two \u{1b}]0;title\u{7}\u{9b}2J\u{202e}";
+    let checkout = Checkout::new(&[("a\u{1b}[2J.txt", evil)]);
+    let piped = checkout
+        .toolbox(&["grep", "two"])
+        .output()
+        .expect("it runs");
+    assert!(String::from_utf8_lossy(&piped.stdout).contains(evil));
+    for args in [
+        &["grep", "two"][..],
+        &["grep", "two", "-l"],
+        &["grep", "two", "--count"],
+        &["grep", "two", "--json"],
+        &["glob", "*.txt"],
+        &["read", "a\u{1b}[2J.txt"],
+    ] {
+        let (code, screen) = at_terminal(&checkout, args);
+        assert_eq!(code, Some(0), "{screen}");
+        for steering in ['\u{1b}', '\u{7}', '\u{9b}', '\u{202e}'] {
+            assert!(!screen.contains(steering), "{args:?}: {screen:?}");
+        }
+    }
+}
+
+// Messages quote names and lines; they steer no terminal either.
+#[test]
+fn errors_do_not_steer_the_terminal() {
+    let checkout = Checkout::new(&[]);
+    for args in [["read", "a\u{1b}[2J"], ["grep", "two(\u{1b}[2J"]] {
+        let (code, screen) = at_terminal(&checkout, &args);
+        assert_eq!(code, Some(3), "{screen}");
+        assert!(screen.contains("error: "), "{screen:?}");
+        assert!(!screen.contains('\u{1b}'), "{screen:?}");
+    }
+}
+
+/// Runs a command to its end at a terminal, without colour.
+fn at_terminal(checkout: &Checkout, args: &[&str]) -> (Option<i32>, String) {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_toolbox"));
+    command.args(args).env("HOME", checkout.home());
+    // A terminal that knows no control sequences gets no line of progress either.
+    command.env("TERM", "dumb").current_dir(checkout.root());
+    Terminal::start(&command).ends()
 }

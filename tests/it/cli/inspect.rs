@@ -177,3 +177,38 @@ fn notes_go_to_standard_error() {
         .stdout(starts_with("a.js\n"))
         .stderr(contains("workspace /").and(contains("skipped bad.js: binary")));
 }
+
+/// Calls `look` with every argument of a schema, and with those of the objects within it.
+fn each_argument(schema: &Value, path: &str, look: &mut impl FnMut(&str, &Value, bool)) {
+    let required = schema["required"].as_array().cloned().unwrap_or_default();
+    for (name, argument) in schema["properties"].as_object().into_iter().flatten() {
+        let path = format!("{path} {name}");
+        look(&path, argument, required.contains(&json!(name)));
+        each_argument(argument, &path, look);
+        each_argument(&argument["items"], &path, look);
+    }
+}
+
+// The schemas say of every argument what it is, and of a choice what holds without it.
+#[test]
+fn every_argument_is_described() {
+    let checkout = Checkout::new(&[]);
+    let data = checkout.json(&["tools", "--schema"], 0);
+    let mut n_arguments = 0;
+    for tool in data["tools"].as_array().expect("a list") {
+        let name = tool["name"].as_str().expect("a name");
+        let description = tool["description"].as_str().expect("a text");
+        assert!(description.len() > 80, "{name}: {description}");
+        let draft = "https://json-schema.org/draft/2020-12/schema";
+        assert_eq!(tool["schema"]["$schema"], draft, "{name}");
+        each_argument(&tool["schema"], name, &mut |path, argument, required| {
+            n_arguments += 1;
+            let said = argument["description"].as_str().unwrap_or_default();
+            assert!(!said.is_empty(), "{path}: {argument}");
+            let is_choice = argument["enum"].is_array();
+            let names_default = said.contains("Default") || !argument["default"].is_null();
+            assert!(required || !is_choice || names_default, "{path}: {said}");
+        });
+    }
+    assert!(n_arguments > 80, "{n_arguments}");
+}

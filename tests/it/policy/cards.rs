@@ -96,8 +96,8 @@ fn the_card_shows_what_runs() {
     assert_eq!(*ran.lock().expect("free"), [call.args.to_string()]);
     assert_eq!(
         card.render(),
-        "Approval: May Bash run?\nTool: Bash (tier exec)\nCalled from: cell\nArguments:\n  command:\n    \
-         | make\n    | rm x\nType y to allow it, n to deny it. Enter = deny.\n"
+        "Approval: May Bash run?\nTool: Bash (tier exec)\nCalled from: cell\nArguments:\n  command, 2 \
+         lines:\n    line 1: make\n    line 2: rm x\nType y to allow it, n to deny it. Enter = deny.\n"
     );
 }
 

@@ -10,6 +10,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use serde_json::{Value, json};
 
 use super::driver::{Checkout, Driven, LONG};
+use crate::support::peers;
 
 pub(crate) const SEARCH: &str = r#"{"pattern":"f($A)","language":"javascript"}"#;
 
@@ -249,7 +250,10 @@ fn clients_share_one_run() {
 fn another_build_is_replaced() {
     let background = Background::new();
     let copy = background.0.home().join("toolbox");
-    std::fs::copy(env!("CARGO_BIN_EXE_toolbox"), &copy).expect("a copy");
+    // By another process: what this one has open for writing, a fork of another test may hold as it starts.
+    let mut cp = background.0.command("cp");
+    let copied = cp.arg(env!("CARGO_BIN_EXE_toolbox")).arg(&copy).status();
+    assert!(copied.expect("it runs").success());
     let by_the_copy = || {
         let mut command = Command::new(&copy);
         command
@@ -293,4 +297,69 @@ fn it_holds_nothing_of_its_starter() {
         .filter(|target| target.to_string_lossy().starts_with("pipe:"))
         .count();
     assert_eq!(pipes, 0);
+}
+
+/// What another user's program does at a socket: it says that it could connect, and what it then heard.
+const STRANGER: &str = "
+import socket, sys
+stranger = socket.socket(socket.AF_UNIX)
+stranger.connect(sys.argv[1])
+print('connected')
+stranger.settimeout(60)
+try:
+    print(stranger.recv(100)[:8])
+except ConnectionError:
+    print(b'')
+";
+
+// Another user is refused by who they are, also where the modes of folder and socket let them in.
+#[test]
+fn another_user_is_refused_at_the_socket() {
+    if !rustix::process::geteuid().is_root() {
+        println!("skipped: the right to be another user missing");
+        return;
+    }
+    const OTHER: [&str; 3] = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+    let background = Background::new();
+    let usable = |python: &PathBuf| {
+        let mut command = background.0.command("setpriv");
+        command
+            .args(OTHER)
+            .arg(python)
+            .args(["-c", "import socket"]);
+        let status = command.stderr(Stdio::null()).current_dir("/").status();
+        status.is_ok_and(|status| status.success())
+    };
+    let folders = peers::folders().into_iter();
+    let mut pythons = folders.map(|folder| folder.join("python3"));
+    let Some(python) = pythons.find(usable) else {
+        println!("skipped: python3 for another user missing");
+        return;
+    };
+    background.search();
+    let socket = background.folder().join("socket");
+    let home = background.0.home();
+    let above = home.parent().expect("it has one");
+    // Every folder on the way, and the socket itself.
+    let way = socket.ancestors();
+    for path in way.take_while(|path| path.starts_with(above)) {
+        let open = std::fs::Permissions::from_mode(0o777);
+        std::fs::set_permissions(path, open).expect("ours");
+    }
+    let hears = |who: &[&str]| {
+        let mut command = background.0.command("setpriv");
+        command
+            .args(who)
+            .arg(&python)
+            .args(["-c", STRANGER])
+            .arg(&socket);
+        let output = command.current_dir("/").output().expect("it runs");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (String::from_utf8_lossy(&output.stdout).into_owned(), said)
+    };
+    let (own, said) = hears(&["--reuid=0"]);
+    assert_eq!(own, "connected\nb'{\"hello\"'\n", "{said}");
+    let (other, said) = hears(&OTHER);
+    assert_eq!(other, "connected\nb''\n", "{said}");
+    assert!(background.search().status.success(), "it still serves");
 }

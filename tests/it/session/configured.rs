@@ -1,7 +1,6 @@
 //! What toolbox.toml says reaches the tools, and the background session has the configuration of its commands.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
@@ -16,8 +15,14 @@ fn configure(checkout: &Checkout, text: &str) {
 
 fn program(checkout: &Checkout, name: &str, script: &str) {
     let path = checkout.home().join(name);
-    fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("a file");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("ours");
+    // By another process: what this one has open for writing, a fork of another test may hold as it starts.
+    let mut shell = checkout.command("sh");
+    shell.args([
+        "-c",
+        "printf '#!/bin/sh\\n%s\\n' \"$1\" > \"$0\" && chmod 755 \"$0\"",
+    ]);
+    let made = shell.arg(&path).arg(script).status();
+    assert!(made.expect("it runs").success());
 }
 
 /// Runs a cell in a session and returns its answer.
@@ -137,4 +142,100 @@ fn the_background_session_has_the_configuration_of_its_commands() {
     assert!(stop.output().expect("it runs").status.success());
     let (code, said) = search(&[]);
     assert_eq!(code, Some(0), "{said}");
+}
+
+// What the file says of Read, Glob, Grep and Bash holds where a call says nothing, and the tools say so.
+#[test]
+fn defaults_of_the_file_hold_for_the_tools() {
+    let checkout = Checkout::new(&[("a.txt", "one\ntwo\nthree\n"), ("b.txt", "one\n")]);
+    program(
+        &checkout,
+        "shell",
+        "echo mine >> \"$HOME/log\"; exec sh \"$@\"",
+    );
+    let shell = checkout.home().join("shell").display().to_string();
+    configure(
+        &checkout,
+        &format!(
+            "read = {{ lines = 2, line_length = 4 }}\nglob.files = 1\ngrep.results = 1\n[bash]\nshell = {}\n\
+             timeout_s = 1\nmax_timeout_s = 60\nenv = {{ WORD = \"here\" }}\n",
+            json!(shell)
+        ),
+    );
+    let mut session = checkout.session(&["--approve", "exec"]);
+    session.call(1, "Read", json!({"path": "a.txt"}));
+    let read = session.answer(1);
+    assert_eq!(read["data"]["content"], "one\ntwo\n", "{read}");
+    let more = json!({"path": "a.txt", "limit": 3, "line_chars": 9});
+    session.call(2, "Read", more);
+    assert_eq!(session.answer(2)["data"]["content"], "one\ntwo\nthree\n");
+    for (id, tool, args) in [
+        (3, "Glob", json!({"pattern": "*.txt"})),
+        (4, "Grep", json!({"pattern": "one"})),
+    ] {
+        session.call(id, tool, args);
+        let answer = session.answer(id);
+        let numbers = (&answer["data"]["shown"], &answer["data"]["total"]);
+        assert_eq!(numbers, (&json!(1), &json!(2)), "{answer}");
+    }
+    session.call(5, "Bash", json!({"command": "echo $WORD", "timeout": 60}));
+    assert_eq!(session.answer(5)["data"]["output"], "here\n");
+    let log = fs::read_to_string(checkout.home().join("log")).expect("it ran");
+    assert!(log.starts_with("mine\n"), "{log}");
+    session.call(6, "Bash", json!({"command": "sleep 600"}));
+    assert_eq!(session.answer(6)["data"]["timed_out"], true);
+    session.call(7, "Bash", json!({"command": "true", "timeout": 61}));
+    let error = &session.answer(7)["error"];
+    assert_eq!(error["kind"], "invalid_args", "{error}");
+    session.send(json!({"list": "tools"}));
+    let list = session.find("list", |line| line["tools"].is_array());
+    let described = |name: &str| {
+        let tools = list["tools"].as_array().expect("a list");
+        let tool = tools.iter().find(|tool| tool["name"] == name);
+        let text = tool.expect("it is there")["description"].as_str();
+        text.expect("text").to_owned()
+    };
+    assert!(described("Read").contains("up to 2 lines of up to 4 characters"));
+    assert!(described("Bash").contains("after 1 seconds, or after timeout (at most 60)"));
+}
+
+// D3: a veto of the file holds, and the answer says who vetoed.
+#[test]
+fn checkers_can_be_turned_off() {
+    let checkout = Checkout::new(&[("Cargo.toml", "[package]\n")]);
+    configure(&checkout, "lsp.checkers.enabled = false\n");
+    let mut session = checkout.session(&[]);
+    session.call(1, "lsp", json!({"action": "diagnostics", "file": "*"}));
+    let answer = session.answer(1).to_string();
+    assert!(
+        answer.contains("`lsp.checkers.enabled` is false"),
+        "{answer}"
+    );
+}
+
+// R6, R9 to R11, D34: the tier of every tool, as the sources and the decisions have them.
+#[test]
+fn every_tool_has_its_tier() {
+    let checkout = Checkout::new(&[]);
+    let text = "[vibe.fast]\ncommand = [\"true\"]\n[web]\nsearch.searxng = \"http://localhost\"\n";
+    configure(&checkout, text);
+    let mut session = checkout.session(&["--vibe"]);
+    session.send(json!({"list": "tools"}));
+    let list = session.find("list", |line| line["tools"].is_array());
+    let of = |tier: &str| {
+        let tools = list["tools"].as_array().expect("a list").iter();
+        let names = tools.filter(|tool| tool["tier"] == tier);
+        let names: Vec<&str> = names.filter_map(|tool| tool["name"].as_str()).collect();
+        names.join(" ")
+    };
+    assert_eq!(
+        of("read"),
+        "Glob Grep Read WebFetch WebSearch ask_user ast_grep lsp vibe_kill vibe_list vibe_send vibe_spawn \
+         vibe_wait"
+    );
+    assert_eq!(
+        of("write"),
+        "DeliverArtifacts Edit Write apply_patch ast_edit lsp_rename resolve"
+    );
+    assert_eq!(of("exec"), "Bash debug eval");
 }

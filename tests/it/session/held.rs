@@ -242,3 +242,62 @@ fn an_interrupted_command_ends_its_call_alone() {
     assert_eq!(status["status"]["processes"], empty);
     assert_eq!(background.pid(), session);
 }
+
+// The status of the background session says what its tools keep, and waits for none of them.
+#[test]
+fn the_status_says_what_the_tools_keep() {
+    let background = Background::new();
+    background.search();
+    let mut client = background.connect();
+    let holds = || {
+        let status = background
+            .0
+            .toolbox(&["session", "status", "--json"])
+            .output();
+        let status: Value = serde_json::from_slice(&status.expect("it runs").stdout).expect("JSON");
+        status["holds"].clone()
+    };
+    assert_eq!(holds(), json!([]));
+    let edit = json!({"pattern": "f($A)", "rewrite": "g($A)", "language": "javascript"});
+    let forever = json!({"command": "sleep 600", "run_in_background": true});
+    // The cell waits for a line that nobody writes.
+    let pipe = background.0.root().join("pipe");
+    let made = background.0.command("mkfifo").arg(&pipe).status();
+    assert!(made.expect("it runs").success());
+    let cell = json!({"description": "waits for a line", "code": "open('pipe').read()"});
+    for (id, tool, args) in [
+        (1, "ast_edit", edit),
+        (2, "Bash", forever),
+        (3, "eval", cell),
+    ] {
+        client
+            .0
+            .send(json!({"id": id, "tool": tool, "args": args, "approved": true}));
+    }
+    for id in [1, 2] {
+        assert_eq!(client.0.answer(id)["ok"], true);
+    }
+    let held = |tool: &str, what: &str, state: &str, detail: &str| json!({"tool": tool, "what": what, "state": state, "detail": detail});
+    let mut expected = vec![held("Bash", "background command", "running", "bash_1")];
+    if peers::find("python3").is_some() {
+        let interpreter = held("eval", "interpreter", "runs a cell", "python");
+        let deadline = std::time::Instant::now() + LONG;
+        while !holds().as_array().expect("a list").contains(&interpreter) {
+            assert!(std::time::Instant::now() < deadline, "{}", holds());
+        }
+        expected.push(interpreter);
+    }
+    let edit = "edit_1, 1 replacement in 1 file";
+    expected.push(held("resolve", "staged edit", "pending", edit));
+    assert_eq!(holds(), Value::Array(expected));
+    let text = background.0.toolbox(&["session", "status"]).output();
+    let text = String::from_utf8_lossy(&text.expect("it runs").stdout).into_owned();
+    assert!(
+        text.contains("\nbackground command bash_1 (running)\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains(&format!("\nstaged edit {edit} (pending)\n")),
+        "{text}"
+    );
+}

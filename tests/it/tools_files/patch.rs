@@ -267,3 +267,53 @@ fn the_run_knows_what_it_patched() {
     let args = json!({"path": "b", "old_string": "1", "new_string": "3"});
     bench.refuses("Edit", args, ErrorKind::Stale, "not read");
 }
+
+// D12, D35: attributes that people attach to a file survive Write, Edit, and a patch that moves and changes it
+// in one.
+#[test]
+fn extended_attributes_survive_every_writer() {
+    let files = [("a", "1\n"), ("b", "1\n"), ("c", "1\n")];
+    let bench = Bench::at(Place::on_disk(), &files);
+    let flags = rustix::fs::XattrFlags::empty();
+    for name in ["a", "b", "c"] {
+        let path = bench.path(name);
+        if rustix::fs::setxattr(&path, "user.origin", name.as_bytes(), flags).is_err() {
+            println!("skipped: extended attributes missing");
+            return;
+        }
+    }
+    chmod(&bench.path("c"), 0o750);
+    let _ = bench.read("a");
+    let _ = bench.read("b");
+    bench.call("Write", json!({"path": "a", "content": "2\n"}));
+    let edit = json!({"path": "b", "old_string": "1", "new_string": "2"});
+    bench.call("Edit", edit);
+    let moved = "*** Update File: c\n*** Move to: deep/d\n@@\n-1\n+2";
+    bench.call("apply_patch", patch(moved));
+    for (path, origin) in [("a", "a"), ("b", "b"), ("deep/d", "c")] {
+        assert_eq!(bench.text(path), "2\n");
+        let mut value = [0; 16];
+        let len = rustix::fs::getxattr(bench.path(path), "user.origin", &mut value);
+        assert_eq!(len, Ok(1), "{path}");
+        assert_eq!(&value[..1], origin.as_bytes());
+    }
+    assert!(!bench.path("c").exists());
+    let metadata = bench.path("deep/d").metadata().expect("it exists");
+    assert_eq!(metadata.mode() & 0o7777, 0o750);
+}
+
+// D12: the owner goes with a file that moves and changes in one.
+#[test]
+fn the_owner_goes_with_a_file_that_moves() {
+    let bench = Bench::new(&[("a", "1\n")]);
+    if std::os::unix::fs::chown(bench.path("a"), Some(65534), Some(65534)).is_err() {
+        println!("skipped: the right to give files away missing");
+        return;
+    }
+    bench.call(
+        "apply_patch",
+        patch("*** Update File: a\n*** Move to: b\n@@\n-1\n+2"),
+    );
+    let metadata = bench.path("b").metadata().expect("it exists");
+    assert_eq!((metadata.uid(), metadata.gid()), (65534, 65534));
+}

@@ -379,3 +379,72 @@ fn unreadable_files_and_odd_paths_are_refused() {
         );
     }
 }
+
+// R143: the pictures of a notebook's outputs come with it, as many bytes as one picture may have, and what is
+// left out is said; those of cells that are not shown do not come.
+#[test]
+fn pictures_of_a_notebook_come_with_it() {
+    use base64::Engine as _;
+    let png = |letter: u8| [&b"\x89PNG\r\n\x1A\n"[..], &[letter; 10]].concat();
+    let encode = |bytes: Vec<u8>| base64::engine::general_purpose::STANDARD.encode(bytes);
+    let cell = |letter: u8| {
+        let data = json!({"image/png": encode(png(letter)), "text/plain": "<Figure>"});
+        json!({"cell_type": "code", "source": "plot()",
+               "outputs": [{"output_type": "display_data", "data": data}]})
+    };
+    let text = json!({"cells": [cell(b'a'), cell(b'b'), cell(b'c')]}).to_string();
+    let limited = |image_bytes: u64| {
+        let limits = |files: FileResources| FileResources {
+            limits: ReadLimits {
+                image_bytes,
+                ..ReadLimits::default()
+            },
+            ..files
+        };
+        Bench::with(&[("n.ipynb", &text)], limits)
+    };
+    let all = limited(3 * 18).read("n.ipynb");
+    let bytes: Vec<&[u8]> = all.images.iter().map(|image| &image.bytes[..]).collect();
+    assert_eq!(bytes, [png(b'a'), png(b'b'), png(b'c')]);
+    assert_eq!(all.images[0].mime, "image/png");
+    assert!(all.text.contains("[image/png: picture 2]"), "{}", all.text);
+    assert!(
+        all.text.contains("3 pictures come with it, from 1 to 3"),
+        "{}",
+        all.text
+    );
+    assert_eq!(
+        all.data["pictures"][1],
+        json!({"picture": 2, "mime": "image/png", "bytes": 18})
+    );
+    let fewer = limited(3 * 18 - 1).read("n.ipynb");
+    assert_eq!(fewer.images.len(), 2);
+    let words = "left out: picture 3 (18 bytes); one answer holds 20 pictures of 53 bytes together";
+    assert!(fewer.text.contains(words), "{}", fewer.text);
+    let bench = limited(3 * 18);
+    let second = json!({"path": "n.ipynb", "offset": 7, "limit": 5});
+    let part = bench.call("Read", second);
+    let shown: Vec<&[u8]> = part.images.iter().map(|image| &image.bytes[..]).collect();
+    assert_eq!(shown, [png(b'b')], "{}", part.text);
+    assert!(
+        part.text.contains("picture 2 comes with it"),
+        "{}",
+        part.text
+    );
+}
+
+// R143: the number of pictures at n and n + 1.
+#[test]
+fn so_many_pictures_come_with_a_notebook() {
+    use base64::Engine as _;
+    let png = base64::engine::general_purpose::STANDARD.encode(b"\x89PNG\r\n\x1A\n");
+    for n in [20, 21] {
+        let output = json!({"output_type": "display_data", "data": {"image/png": png}});
+        let outputs = vec![output; n];
+        let cells = json!({"cells": [{"cell_type": "code", "source": "", "outputs": outputs}]});
+        let bench = Bench::new(&[("n.ipynb", &cells.to_string())]);
+        let output = bench.read("n.ipynb");
+        assert_eq!(output.images.len(), 20);
+        assert_eq!(output.text.contains("left out"), n == 21, "{}", output.text);
+    }
+}

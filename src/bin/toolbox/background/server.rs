@@ -14,11 +14,12 @@ use std::time::{Duration, Instant, SystemTime};
 use clap::Args;
 use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
 use serde_json::{Value, json};
-use toolbox::ask::printable;
 use toolbox::child::Processes;
 use toolbox::limits;
 use toolbox::run::{CallOptions, CallState};
 use toolbox::text::clip;
+use toolbox::text::terminal::printable;
+use toolbox::tool::Held;
 
 use crate::args::Global;
 use crate::background::build::Build;
@@ -319,6 +320,8 @@ impl Control for Server {
             json!({ "tool": info.chain.names().collect::<Vec<_>>().join(" > "), "state": state })
         };
         let calls = self.session.handle().calls();
+        let holds = |(tool, held): (String, Held)| json!({ "tool": tool, "what": held.what, "state": held.state, "detail": held.detail });
+        let held = self.session.handle().held().into_iter().map(holds);
         json!({
             "pid": std::process::id(),
             "version": self.build.version,
@@ -329,6 +332,7 @@ impl Control for Server {
             "idle_s": self.idle.as_secs(),
             "clients": self.lock().streams.len(),
             "calls": calls.iter().map(call).collect::<Vec<_>>(),
+            "holds": held.collect::<Vec<_>>(),
             "processes": self.processes.pids().into_iter().map(process).collect::<Vec<_>>(),
         })
     }

@@ -3,6 +3,10 @@
 //! The table is the reference. The reader, the help and `toolbox config` go by it, so a key is documented or
 //! it does not exist.
 
+mod table;
+
+pub(crate) use self::table::KEYS;
+
 /// One key.
 #[derive(Debug)]
 pub(crate) struct Key {
@@ -40,6 +44,8 @@ pub(crate) enum Kind {
     Url,
     /// How a worker is told what to do.
     Brief,
+    /// How a debug adapter is reached.
+    Transport,
     /// Any table.
     Table,
     /// Names and texts.
@@ -75,10 +81,11 @@ impl Kind {
             Self::Texts => "a list of strings",
             Self::Folders => "a list of absolute paths",
             Self::Folder => "a string that names a folder",
-            Self::Seconds => "a number of seconds above zero",
+            Self::Seconds => "a number of seconds above zero, up to 1000000000",
             Self::Count => "a whole number above zero",
             Self::Url => "a string with an http:// or https:// address",
             Self::Brief => "\"argument\", \"stdin\" or \"file\"",
+            Self::Transport => "\"stdio\", or a flag such as \"--client-addr=\"",
             Self::Table => "a table",
             Self::Variables => "a table of strings",
         }
@@ -95,309 +102,6 @@ impl Reach {
         }
     }
 }
-
-/// Makes a row.
-const fn key(
-    path: &'static str,
-    kind: Kind,
-    reach: Reach,
-    default: Option<&'static str>,
-    doc: &'static str,
-) -> Key {
-    Key {
-        path,
-        kind,
-        reach,
-        default,
-        doc,
-    }
-}
-
-/// Every key, in the order in which they are shown.
-pub(crate) const KEYS: &[Key] = &[
-    key(
-        "trusted",
-        Kind::Folders,
-        Reach::User,
-        Some("[]"),
-        "Roots of checkouts whose own toolbox.toml is trusted as this file is.",
-    ),
-    key(
-        "enclosure",
-        Kind::Argv,
-        Reach::Trusted,
-        None,
-        "Command that cells are started in, such as [\"docker\", \"exec\", \"-i\", \"box\"] (--enclosure).",
-    ),
-    key(
-        "approval.auto",
-        Kind::Tier,
-        Reach::Stricter,
-        Some("\"read\""),
-        "Calls up to this tier run without a question, where no rule says otherwise.",
-    ),
-    key(
-        "approval.tools.*",
-        Kind::Decision,
-        Reach::Stricter,
-        None,
-        "What becomes of the calls of one tool that no rule is about.",
-    ),
-    key(
-        "approval.rules",
-        Kind::Rules,
-        Reach::Stricter,
-        Some("[]"),
-        "Rules about the arguments of calls; those of all files hold together: deny goes before ask, ask \
-         before allow. A rule has `tool`, `decision`, and `command` (the first words of a plain command) or \
-         `path` (a glob under the root); `argument` (a JSON pointer) for tools of a host.",
-    ),
-    key(
-        "ask.timeout_s",
-        Kind::Seconds,
-        Reach::Anybody,
-        None,
-        "How long a question or an approval waits for an answer; for ever when not set.",
-    ),
-    key(
-        "lsp.disabled",
-        Kind::Texts,
-        Reach::Anybody,
-        Some("[]"),
-        "Language servers, by name, that are not used.",
-    ),
-    key(
-        "lsp.idle_s",
-        Kind::Seconds,
-        Reach::Anybody,
-        Some("900"),
-        "How long a language server lives without being asked anything.",
-    ),
-    key(
-        "lsp.max_servers",
-        Kind::Count,
-        Reach::Anybody,
-        Some("8"),
-        "How many language servers run at once; the least recently used ends first.",
-    ),
-    key(
-        "lsp.server.*.command",
-        Kind::Program,
-        Reach::Trusted,
-        None,
-        "Program of a language server: a new one, or another binary of a built-in one.",
-    ),
-    key(
-        "lsp.server.*.args",
-        Kind::Texts,
-        Reach::Trusted,
-        None,
-        "Its arguments.",
-    ),
-    key(
-        "lsp.server.*.languages",
-        Kind::Texts,
-        Reach::Trusted,
-        None,
-        "Extensions of the files that it serves, such as [\"rs\"].",
-    ),
-    key(
-        "lsp.server.*.root_markers",
-        Kind::Texts,
-        Reach::Trusted,
-        None,
-        "Files that mark the root of a project that it serves.",
-    ),
-    key(
-        "lsp.server.*.init_options",
-        Kind::Table,
-        Reach::Trusted,
-        None,
-        "Its initializationOptions.",
-    ),
-    key(
-        "lsp.server.*.settings",
-        Kind::Table,
-        Reach::Trusted,
-        None,
-        "What it gets when it asks for its configuration.",
-    ),
-    key(
-        "lsp.server.*.env",
-        Kind::Variables,
-        Reach::Trusted,
-        None,
-        "Variables of its environment.",
-    ),
-    key(
-        "lsp.server.*.disabled",
-        Kind::Bool,
-        Reach::Trusted,
-        None,
-        "Whether it is not used.",
-    ),
-    key(
-        "lsp.checkers.disabled",
-        Kind::Texts,
-        Reach::Anybody,
-        Some("[]"),
-        "Checkers of whole projects, by name, that are not run.",
-    ),
-    key(
-        "debug.adapter.*.command",
-        Kind::Program,
-        Reach::Trusted,
-        None,
-        "Program of a debug adapter: a new one, or another binary of a built-in one.",
-    ),
-    key(
-        "debug.adapter.*.args",
-        Kind::Texts,
-        Reach::Trusted,
-        None,
-        "Its arguments.",
-    ),
-    key(
-        "debug.adapter.*.root_markers",
-        Kind::Texts,
-        Reach::Trusted,
-        None,
-        "Files that mark the root of a project that it debugs.",
-    ),
-    key(
-        "debug.adapter.*.extensions",
-        Kind::Texts,
-        Reach::Trusted,
-        None,
-        "Extensions of the programs that it debugs.",
-    ),
-    key(
-        "debug.adapter.*.attach",
-        Kind::Table,
-        Reach::Trusted,
-        None,
-        "What it gets with every attach besides the arguments of the call.",
-    ),
-    key(
-        "eval.budget_s",
-        Kind::Seconds,
-        Reach::Anybody,
-        Some("300"),
-        "How long a cell may do nothing before it is interrupted.",
-    ),
-    key(
-        "eval.python",
-        Kind::Program,
-        Reach::Trusted,
-        None,
-        "Python interpreter of cells; else .venv, venv, VIRTUAL_ENV and PATH decide.",
-    ),
-    key(
-        "eval.node",
-        Kind::Program,
-        Reach::Trusted,
-        None,
-        "Node of JavaScript cells; else PATH decides.",
-    ),
-    key(
-        "vibe.fast.command",
-        Kind::Argv,
-        Reach::Trusted,
-        None,
-        "Program of a worker for mechanical work, and its arguments.",
-    ),
-    key(
-        "vibe.fast.brief",
-        Kind::Brief,
-        Reach::Trusted,
-        None,
-        "How it gets its brief; as an argument when not set.",
-    ),
-    key(
-        "vibe.fast.message",
-        Kind::Brief,
-        Reach::Trusted,
-        None,
-        "How it gets later messages; when not set, as the brief and together with it.",
-    ),
-    key(
-        "vibe.fast.resume",
-        Kind::Argv,
-        Reach::Trusted,
-        None,
-        "Command of its later turns, which gets the new messages alone.",
-    ),
-    key(
-        "vibe.fast.result",
-        Kind::Text,
-        Reach::Trusted,
-        None,
-        "Where its result is read: \"stdout\" (when not set), \"file\" (which {result} names), or a path.",
-    ),
-    key(
-        "vibe.good.command",
-        Kind::Argv,
-        Reach::Trusted,
-        None,
-        "Program of a worker for design, judgement and review, and its arguments.",
-    ),
-    key(
-        "vibe.good.brief",
-        Kind::Brief,
-        Reach::Trusted,
-        None,
-        "How it gets its brief; as an argument when not set.",
-    ),
-    key(
-        "vibe.good.message",
-        Kind::Brief,
-        Reach::Trusted,
-        None,
-        "How it gets later messages; when not set, as the brief and together with it.",
-    ),
-    key(
-        "vibe.good.resume",
-        Kind::Argv,
-        Reach::Trusted,
-        None,
-        "Command of its later turns, which gets the new messages alone.",
-    ),
-    key(
-        "vibe.good.result",
-        Kind::Text,
-        Reach::Trusted,
-        None,
-        "Where its result is read: \"stdout\" (when not set), \"file\" (which {result} names), or a path.",
-    ),
-    key(
-        "web.allow_private",
-        Kind::Texts,
-        Reach::Trusted,
-        Some("[]"),
-        "Hosts on private addresses that may be fetched, such as [\"localhost\", \"10.0.0.0/8\"].",
-    ),
-    key(
-        "web.search.searxng",
-        Kind::Url,
-        Reach::Trusted,
-        None,
-        "Address of a SearXNG instance; without one there is no WebSearch.",
-    ),
-    key(
-        "session.idle_s",
-        Kind::Seconds,
-        Reach::Anybody,
-        Some("1800"),
-        "How long the background session lives without a client.",
-    ),
-    key(
-        "artifacts.dir",
-        Kind::Folder,
-        Reach::Trusted,
-        None,
-        "Folder that delivered files are copied to, relative to the root or absolute.",
-    ),
-];
 
 /// Finds the key of a path.
 pub(crate) fn find(path: &[String]) -> Option<&'static Key> {
@@ -464,8 +168,27 @@ mod tests {
         ] {
             assert_eq!(default(path), limit.as_secs().to_string(), "{path}");
         }
-        let servers = limits::LSP_SERVERS.to_string();
-        assert_eq!(default("lsp.max_servers"), servers);
+        for (path, limit) in [
+            ("bash.timeout_s", limits::BASH_TIMEOUT),
+            ("bash.max_timeout_s", limits::BASH_MAX_TIMEOUT),
+            ("lsp.write.baseline_s", limits::WRITE_BASELINE),
+            ("lsp.write.settle_s", limits::WRITE_SETTLE),
+            ("lsp.write.compiler_s", limits::WRITE_SETTLE_COMPILER),
+            ("lsp.write.late_s", limits::WRITE_SETTLE_LATE),
+            ("lsp.checkers.time_s", limits::CHECK_TIME),
+            ("debug.stop_wait_s", limits::DEBUG_STOP_WAIT),
+        ] {
+            assert_eq!(default(path), limit.as_secs_f64().to_string(), "{path}");
+        }
+        for (path, limit) in [
+            ("lsp.max_servers", limits::LSP_SERVERS),
+            ("read.lines", limits::READ_LINES),
+            ("read.line_length", limits::READ_LINE_CHARS),
+            ("glob.files", limits::GLOB_FILES),
+            ("grep.results", limits::GREP_RESULTS),
+        ] {
+            assert_eq!(default(path), limit.to_string(), "{path}");
+        }
     }
 
     #[test]

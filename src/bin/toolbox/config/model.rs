@@ -22,6 +22,10 @@ pub(crate) struct Sections {
     pub(crate) enclosure: Option<Vec<String>>,
     pub(crate) approval: Approval,
     pub(crate) ask: Ask,
+    pub(crate) read: Read,
+    pub(crate) glob: Glob,
+    pub(crate) grep: Grep,
+    pub(crate) bash: Bash,
     pub(crate) lsp: Lsp,
     pub(crate) debug: Debug,
     pub(crate) eval: Eval,
@@ -47,6 +51,40 @@ pub(crate) struct Ask {
     pub(crate) timeout: Option<Duration>,
 }
 
+/// `[read]`
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Read {
+    pub(crate) lines: Option<usize>,
+    pub(crate) line_length: Option<usize>,
+}
+
+/// `[glob]`
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Glob {
+    pub(crate) files: Option<usize>,
+}
+
+/// `[grep]`
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Grep {
+    pub(crate) results: Option<usize>,
+}
+
+/// `[bash]`
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Bash {
+    pub(crate) shell: Option<String>,
+    #[serde(rename = "timeout_s", deserialize_with = "seconds")]
+    pub(crate) timeout: Option<Duration>,
+    #[serde(rename = "max_timeout_s", deserialize_with = "seconds")]
+    pub(crate) max_timeout: Option<Duration>,
+    pub(crate) env: BTreeMap<String, String>,
+}
+
 /// `[lsp]`
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -57,6 +95,21 @@ pub(crate) struct Lsp {
     pub(crate) max_servers: Option<usize>,
     pub(crate) server: BTreeMap<String, Server>,
     pub(crate) checkers: Checkers,
+    pub(crate) write: Write,
+}
+
+/// `[lsp.write]`
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Write {
+    #[serde(rename = "baseline_s", deserialize_with = "seconds")]
+    pub(crate) baseline: Option<Duration>,
+    #[serde(rename = "settle_s", deserialize_with = "seconds")]
+    pub(crate) settle: Option<Duration>,
+    #[serde(rename = "compiler_s", deserialize_with = "seconds")]
+    pub(crate) compiler: Option<Duration>,
+    #[serde(rename = "late_s", deserialize_with = "seconds")]
+    pub(crate) late: Option<Duration>,
 }
 
 /// `[lsp.server.NAME]`
@@ -79,12 +132,17 @@ pub(crate) struct Server {
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Checkers {
     pub(crate) disabled: Vec<String>,
+    pub(crate) enabled: Option<bool>,
+    #[serde(rename = "time_s", deserialize_with = "seconds")]
+    pub(crate) time: Option<Duration>,
 }
 
 /// `[debug]`
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Debug {
+    #[serde(rename = "stop_wait_s", deserialize_with = "seconds")]
+    pub(crate) stop_wait: Option<Duration>,
     pub(crate) adapter: BTreeMap<String, Adapter>,
 }
 
@@ -97,6 +155,8 @@ pub(crate) struct Adapter {
     pub(crate) root_markers: Option<Vec<String>>,
     pub(crate) extensions: Option<Vec<String>>,
     pub(crate) attach: Option<Map<String, Value>>,
+    pub(crate) launch: Option<Map<String, Value>>,
+    pub(crate) transport: Option<String>,
 }
 
 /// `[eval]`

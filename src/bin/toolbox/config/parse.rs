@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Number, Value, json};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+use toolbox::limits;
 use toolbox::run::{Decision, Rule, SubjectKind, Target};
 use toolbox::tool::Tier;
 use toolbox::tools::{RULE_TARGETS, TOOL_ALIASES};
@@ -314,14 +315,17 @@ fn checked(kind: Kind, value: &Spanned<DeValue<'_>>, shown: &str) -> Checked {
             path.as_str()
                 .is_some_and(|path| Path::new(path).is_absolute())
         }),
-        (Kind::Seconds, Value::Number(number)) => number.as_f64().is_some_and(|seconds| {
-            seconds > 0.0 && std::time::Duration::try_from_secs_f64(seconds).is_ok()
-        }),
+        (Kind::Seconds, Value::Number(number)) => number
+            .as_f64()
+            .is_some_and(|seconds| seconds > 0.0 && seconds <= limits::FOREVER.as_secs_f64()),
         (Kind::Count, Value::Number(number)) => number.as_u64().is_some_and(|count| count > 0),
         (Kind::Url, Value::String(address)) => url::Url::parse(address)
             .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host()),
         (Kind::Brief, Value::String(word)) => {
             matches!(word.as_str(), "argument" | "stdin" | "file")
+        }
+        (Kind::Transport, Value::String(word)) => {
+            word == "stdio" || (word.starts_with('-') && !word.contains('\0'))
         }
         (Kind::Variables, Value::Object(map)) => map.iter().all(|(name, value)| {
             named(name)

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use clap::Args;
 use serde_json::{Value, json};
-use toolbox::ask::printable;
+use toolbox::text::terminal::printable;
 
 use super::keys::{KEYS, find};
 use super::parse::{Origin, Owner, Setting};

@@ -30,6 +30,18 @@ rules = [
 ]
 [ask]
 timeout_s = 60
+[read]
+lines = 500
+line_length = 300
+[glob]
+files = 7
+[grep]
+results = 8
+[bash]
+shell = "zsh"
+timeout_s = 60
+max_timeout_s = 61
+env = { CI = "1" }
 [lsp]
 disabled = ["pyright"]
 idle_s = 1.5
@@ -43,14 +55,25 @@ init_options = { a = { b = [1, 2.5, true] } }
 settings = { x = 1979-05-27 }
 env = { A = "b" }
 disabled = false
+[lsp.write]
+baseline_s = 1
+settle_s = 2
+compiler_s = 4
+late_s = 0.5
 [lsp.checkers]
 disabled = ["mypy"]
+enabled = false
+time_s = 60
+[debug]
+stop_wait_s = 5
 [debug.adapter.mine]
 command = "my-dap"
 args = []
 root_markers = ["mine.toml"]
 extensions = ["mine"]
 attach = { host = "localhost" }
+launch = { a = 1 }
+transport = "stdio"
 [eval]
 budget_s = 10
 python = "/usr/bin/python3"

@@ -1,14 +1,78 @@
 //! From sections of the configuration to the options of engines. Only here do both meet.
 
-use toolbox::dap::{AdapterRow, builtin};
+use std::path::PathBuf;
+
+use toolbox::child::Env;
+use toolbox::dap::{AdapterRow, Transport, builtin};
 use toolbox::limits;
 use toolbox::lsp::Options;
+use toolbox::lsp::checkers::Checkers;
+use toolbox::lsp::diagnostics::Bounds;
 use toolbox::lsp::servers::{RootRule, ServerRow, built_in};
-use toolbox::tools::WebResources;
+use toolbox::shell::ShellOptions;
+use toolbox::tools::{FindingLimits, ReadLimits, WebResources};
 use toolbox::vibe::{CommandOptions, ResultFrom, Way};
 use toolbox::web::{Allowed, Fetcher, Searxng};
 
-use super::model::{Brief, Debug, Lsp, Server, Web, Worker};
+use super::model::{self, Bash, Brief, Debug, Lsp, Sections, Server, Web, Worker};
+
+/// How much Read shows.
+pub(crate) fn read(section: &model::Read) -> ReadLimits {
+    let default = ReadLimits::default();
+    ReadLimits {
+        lines: section.lines.unwrap_or(default.lines),
+        line_chars: section.line_length.unwrap_or(default.line_chars),
+        ..default
+    }
+}
+
+/// How much Glob and Grep list.
+pub(crate) fn finding(sections: &Sections) -> FindingLimits {
+    let default = FindingLimits::default();
+    FindingLimits {
+        files: sections.glob.files.unwrap_or(default.files),
+        results: sections.grep.results.unwrap_or(default.results),
+    }
+}
+
+/// The shell of commands, in this environment; `found` says which one where the file names none.
+pub(crate) fn bash(
+    section: &Bash,
+    mut env: Env,
+    found: impl FnOnce(Option<&str>) -> PathBuf,
+) -> ShellOptions {
+    for (name, value) in &section.env {
+        env.set(name, value);
+    }
+    let mut options = ShellOptions::new(found(section.shell.as_deref()), env);
+    options.timeout = section.timeout.unwrap_or(options.timeout);
+    let longest = section.max_timeout.unwrap_or(options.max_timeout);
+    options.max_timeout = longest.max(options.timeout);
+    options
+}
+
+/// How long writes wait for diagnostics.
+pub(crate) fn bounds(section: &model::Write) -> Bounds {
+    let default = Bounds::default();
+    Bounds {
+        baseline: section.baseline.unwrap_or(default.baseline),
+        settle: section.settle.unwrap_or(default.settle),
+        compiler: section.compiler.unwrap_or(default.compiler),
+        late: section.late.unwrap_or(default.late),
+    }
+}
+
+/// What may check whole projects, and for how long.
+pub(crate) fn checkers(section: &model::Checkers, checkers: Checkers) -> Checkers {
+    if section.enabled == Some(false) {
+        return Checkers::disabled("`lsp.checkers.enabled` is false in toolbox.toml");
+    }
+    let checkers = checkers.without(&section.disabled);
+    match section.time {
+        Some(time) => checkers.with_time(time),
+        None => checkers,
+    }
+}
 
 /// Makes the options of the language servers.
 pub(crate) fn lsp(section: &Lsp) -> Options {
@@ -63,6 +127,15 @@ pub(crate) fn debug(section: &Debug) -> Vec<AdapterRow> {
         }
         if let Some(attach) = &adapter.attach {
             row.attach.clone_from(attach);
+        }
+        if let Some(launch) = &adapter.launch {
+            row.launch.clone_from(launch);
+        }
+        if let Some(transport) = &adapter.transport {
+            row.transport = match transport.as_str() {
+                "stdio" => Transport::Stdio,
+                flag => Transport::ReverseDial(flag.to_owned()),
+            };
         }
         Some(row)
     };
@@ -189,6 +262,47 @@ mod tests {
                 .env
                 .contains(&("A".to_owned(), "b".to_owned()))
         );
+    }
+
+    #[test]
+    fn an_adapter_of_the_file_changes_a_built_in_row_or_is_a_new_one() {
+        let section: Debug = toml::from_str(
+            "[adapter.delve]\ntransport = 'stdio'\nlaunch = { showLog = true }\n\
+             [adapter.mine]\ncommand = 'mine'\ntransport = '--call-back='\n[adapter.nothing]\nargs = []\n",
+        )
+        .expect("a section");
+        let rows = debug(&section);
+        let [delve, mine] = &rows[..] else {
+            panic!("{rows:?}")
+        };
+        assert_eq!(delve.transport, Transport::Stdio);
+        assert_eq!(delve.launch["showLog"], true);
+        assert_eq!(delve.programs, ["dlv"], "the rest is as it was");
+        let flag = Transport::ReverseDial("--call-back=".to_owned());
+        assert_eq!(mine.transport, flag);
+    }
+
+    #[test]
+    fn times_and_numbers_of_the_file_hold() {
+        let sections: Sections = toml::from_str(
+            "read = { lines = 3, line_length = 4 }\nglob.files = 5\ngrep.results = 6\n\
+             bash = { shell = 'zsh', timeout_s = 900, env = { A = 'b' } }\n\
+             lsp.write = { settle_s = 0.5 }\n",
+        )
+        .expect("sections");
+        let limits = read(&sections.read);
+        assert_eq!((limits.lines, limits.line_chars), (3, 4));
+        let limits = finding(&sections);
+        assert_eq!((limits.files, limits.results), (5, 6));
+        let shell = |name: Option<&str>| PathBuf::from(name.unwrap_or("none"));
+        let options = bash(&sections.bash, Env::new(), shell);
+        assert_eq!(options.shell, PathBuf::from("zsh"));
+        assert_eq!(options.timeout.as_secs(), 900);
+        assert_eq!(options.max_timeout.as_secs(), 900, "never below the other");
+        let default = Bounds::default();
+        let bounds = bounds(&sections.lsp.write);
+        assert_eq!(bounds.settle.as_millis(), 500);
+        assert_eq!(bounds.compiler, default.compiler);
     }
 
     #[test]

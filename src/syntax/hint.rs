@@ -37,11 +37,13 @@ pub(crate) fn explain(
     let mut misses: BTreeMap<String, Miss> = BTreeMap::new();
     let mut parsed_bytes = 0;
     let mut complete = true;
+    let mut n_looked_at = 0;
     let mut buffer = Vec::new();
     for file in files {
         if cancel.is_cancelled() {
             break;
         }
+        n_looked_at += 1;
         if source::read_into(file, &mut buffer).is_err() || source::check_text(&buffer).is_err() {
             continue;
         }
@@ -66,6 +68,7 @@ pub(crate) fn explain(
         };
         if parsed_bytes + n_bytes > limits::HINT_BYTES {
             complete = false;
+            n_looked_at -= 1;
             break;
         }
         parsed_bytes += n_bytes;
@@ -129,6 +132,12 @@ pub(crate) fn explain(
                 .or_else(|| literal_smell(&query.pattern))
                 .or_else(|| quotes(&query.pattern, grammar.row.id)),
         );
+    }
+    if !complete {
+        sentences.push(format!(
+            "this hint looked at the first {n_looked_at} of the {} that hold the pattern's words",
+            counted_plural(files.len(), "file", "files")
+        ));
     }
     (!sentences.is_empty()).then(|| sentences.join("\n"))
 }

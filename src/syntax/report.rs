@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::limits;
 use crate::syntax::languages::Context;
 
 /// The answer of `ast_grep`.
@@ -27,6 +28,10 @@ pub struct SearchReport {
     pub shown: usize,
     /// Whether more exist.
     pub truncated: bool,
+    /// Candidates that were given up before all ways to match them were tried; absent where there are
+    /// none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub given_up: usize,
     /// The matches, by path, then position.
     pub matches: Vec<MatchReport>,
     /// What may be wrong with the pattern, where nothing matched.
@@ -128,6 +133,10 @@ impl SearchReport {
                 }
             ));
         }
+        if let Some(notice) = given_up(self.given_up) {
+            text.push('\n');
+            text.push_str(&notice);
+        }
         if let Some(hint) = &self.hint {
             text.push('\n');
             text.push_str(without_preface(hint, self.context));
@@ -168,6 +177,22 @@ impl fmt::Display for SearchReport {
         }
         write!(f, "{}", self.summary())
     }
+}
+
+fn is_zero(n: &usize) -> bool {
+    *n == 0
+}
+
+/// Says that matches may be missing because candidates were given up.
+pub(crate) fn given_up(n: usize) -> Option<String> {
+    (n > 0).then(|| {
+        format!(
+            "{} given up after {} steps each, so matches may be missing: the pattern's runs and \
+             repeated metavariables can be divided in too many ways",
+            counted_plural(n, "candidate was", "candidates were"),
+            limits::MATCH_STEPS
+        )
+    })
 }
 
 /// `as statement (call_expression)`, `as a sequence of 2 statements (if_statement, $$$B)`.

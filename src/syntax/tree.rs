@@ -285,6 +285,10 @@ impl Builder<'_> {
                 self.flat.nodes.pop();
                 self.flat.nodes[idx as usize].next = last;
                 self.flat.nodes[idx as usize + 1].prev = last_node.prev;
+                let kind = self.flat.node(idx).kind;
+                if self.grammar.flags(kind) & flag::OUTER_SEPARATOR != 0 {
+                    self.flat.nodes[idx as usize].end = self.flat.node(last_node.prev).end;
+                }
             }
         } else if self.grammar.flags(last_node.kind) & flag::CLOSER != 0 && last - 1 > idx + 1 {
             let before = *self.flat.node(last - 1);

@@ -57,6 +57,12 @@ pub const SYNC_THREADS: usize = 8;
 /// How long a staged edit can be accepted (D12, D43: staged edits expire after seven days).
 pub const STAGED_EDIT_LIFETIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
+/// Ids of expired edits that are remembered, so that they are told from ids that never were (D12).
+pub const EXPIRED_EDITS: usize = 1_000;
+
+/// Bytes of one line of a diff preview before the line is cut with a notice (R60).
+pub const DIFF_LINE_BYTES: usize = 1_000;
+
 /// The lines of a diff preview before it is clipped with a notice (R60).
 pub const DIFF_LINES: usize = 200;
 

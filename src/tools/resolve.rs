@@ -227,7 +227,7 @@ pub fn recovery_note(recovered: &Recovered, workspace: &Workspace) -> String {
 
 /// Gives an error of staging its kind and its next step.
 pub(super) fn staging_error(error: StagingError, workspace: &Workspace) -> ToolError {
-    use ErrorKind::{Failed, NotFound, Stale, Timeout};
+    use ErrorKind::{Expired, Failed, NotFound, Stale, Timeout};
     let again = "run ast_edit again, then resolve its new edit_id";
     let (kind, hint) = match &error {
         StagingError::Unknown { pending, .. } => (
@@ -248,6 +248,7 @@ pub(super) fn staging_error(error: StagingError, workspace: &Workspace) -> ToolE
             return ToolError::new(Stale, message)
                 .with_hint(format!("{again}; {edit_id} can only be discarded now"));
         }
+        StagingError::Expired { .. } => (Expired, again),
         StagingError::Rejected { .. } => (Stale, again),
         StagingError::NotAccepted { source, .. } => match source {
             CommitError::Locked(LockError::Io { .. }) => (

@@ -125,6 +125,7 @@ fn show(console: &Console, host: &Host, edit_id: &str) -> Step {
                 ErrorKind::NotFound,
                 "`toolbox resolve --list` shows what is staged",
             ),
+            StagingError::Expired { .. } => (ErrorKind::Expired, "run ast_edit again"),
             _ => (ErrorKind::Failed, "discard it, and run ast_edit again"),
         };
         console.fail(&ToolError::from_cause(kind, err).with_hint(hint))

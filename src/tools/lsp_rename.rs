@@ -104,7 +104,7 @@ impl LspRename {
                     unified(&file.old, &file.new, &name, limits::DIFF_CONTEXT_LINES)
                 })
                 .collect();
-            Clipped::new(&diffs, limits::DIFF_LINES).to_string()
+            Clipped::of_diff(&diffs).to_string()
         });
         Report {
             edits: files.iter().map(|row| row.edits).sum(),

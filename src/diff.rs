@@ -151,10 +151,10 @@ fn around(line: &str, offset: usize) -> String {
     let text = line.trim_end_matches(['\n', '\r']);
     let half = limits::DIFF_LINE_BYTES / 2;
     let start = match offset > half {
-        true => text.floor_char_boundary((offset - half).max(1)),
+        true => char_start(text, (offset - half).max(1)),
         false => 1,
     };
-    let end = text.floor_char_boundary(start + limits::DIFF_LINE_BYTES);
+    let end = char_start(text, start + limits::DIFF_LINE_BYTES);
     let mut out = text[..1].to_owned();
     if start > 1 {
         out.push_str(&format!("[{} bytes] ", start - 1));
@@ -165,6 +165,15 @@ fn around(line: &str, offset: usize) -> String {
     }
     out.push('\n');
     out
+}
+
+/// The start of the character that holds an offset, at most the end of the text.
+fn char_start(text: &str, offset: usize) -> usize {
+    let mut at = offset.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
 }
 
 #[cfg(test)]

@@ -18,8 +18,7 @@ impl Machine<'_> {
     ) -> Option<(usize, u32, u32)> {
         let flat = self.flat;
         let node = flat.node(idx);
-        let kinds = self.pattern.bracketed.iter();
-        let kinds = *kinds.filter(|k| k.list == list).next()?;
+        let kinds = *self.pattern.bracketed.iter().find(|k| k.list == list)?;
         if flat.node(node.parent).kind != kinds.under {
             return None;
         }

@@ -159,18 +159,16 @@ impl Source<'_> {
             .iter()
             .rposition(|b| !matches!(b, b' ' | b'\t'))
             .map_or(Some(0), |at| (self.bytes[at] == b'\n').then_some(at + 1));
+        if is_tuple {
+            // The separator before the last element makes the one that is left a tuple.
+            let before = before.filter(|_| !has_next)?;
+            return Some(flat.node(before).end..end);
+        }
+        let line_end = after.and_then(|after| self.line_end(after));
+        if let (Some(line), Some(line_end)) = (line_start, line_end) {
+            return Some(line as u32..line_end as u32);
+        }
         match (after, before) {
-            _ if is_tuple => {
-                // The separator before the last element makes the one that is left a tuple.
-                let before = before.filter(|_| !has_next)?;
-                Some(flat.node(before).end..end)
-            }
-            (Some(after), _)
-                if let Some(line) = line_start
-                    && let Some(line_end) = self.line_end(after) =>
-            {
-                Some(line as u32..line_end as u32)
-            }
             (Some(after), before) if has_next || is_outer || before.is_none() => {
                 let blanks = self.bytes[after..]
                     .iter()

@@ -12,6 +12,14 @@ pub const SPELLED_BYTES_PER_RUNG: usize = 1 << 16;
 /// hostile nesting cannot make the work quadratic.
 pub const TOKEN_TREE_NESTING: usize = 8;
 
+/// How often one binary expression may change places with its right side, which has as many levels as a
+/// language has strengths of operators.
+pub const REGROUPED_LEVELS: u32 = 12;
+
+/// Nodes on the left of a binary expression that changes places; more stay where the grammar puts them, so
+/// that hostile nesting cannot make the work quadratic.
+pub const REGROUPED_NODES: u32 = 1_000;
+
 /// Longest pattern or template, in bytes.
 pub const PATTERN_BYTES: usize = 16_384;
 

@@ -82,6 +82,7 @@ pub struct Grammar {
     pub(crate) language: tree_sitter::Language,
     flags: Vec<u32>,
     same: Vec<Same>,
+    strengths: HashMap<u16, u8>,
     parsers: Mutex<Vec<tree_sitter::Parser>>,
 }
 
@@ -90,6 +91,10 @@ impl Grammar {
         let language = (row.grammar)();
         let syntax = &row.syntax;
         let same = same_kinds(&language, syntax.same);
+        let strengths = syntax.strengths.iter();
+        let strengths = strengths
+            .map(|(kind, strength)| (language.id_for_node_kind(kind, true), *strength))
+            .collect();
         let flags = (0..language.node_kind_count())
             .map(|id| {
                 let id = id as u16;
@@ -147,6 +152,7 @@ impl Grammar {
             language,
             flags,
             same,
+            strengths,
             parsers: Mutex::default(),
         }
     }
@@ -177,6 +183,16 @@ impl Grammar {
         (0..self.flags.len() as u16)
             .filter(|k| self.flags(*k) & bit != 0)
             .collect()
+    }
+
+    /// How strongly a kind of binary expression binds, where the grammar does not group by it.
+    pub(crate) fn strength(&self, kind: u16) -> Option<u8> {
+        self.strengths.get(&kind).copied()
+    }
+
+    /// Whether any kind has a strength.
+    pub(crate) fn has_strengths(&self) -> bool {
+        !self.strengths.is_empty()
     }
 
     /// The brackets that have another kind around a metavariable than around what it stands for.

@@ -173,6 +173,9 @@ pub struct Syntax {
     pub bracketed: &'static [Bracketed],
     /// A kind of root that one rung leaves to a later rung where that one takes the fragment too.
     pub yields: &'static [(Context, &'static str, Context)],
+    /// Kinds of binary expression, and how strongly each binds, where the grammar lets the right side of
+    /// one reach too far.
+    pub strengths: &'static [(&'static str, u8)],
     /// Whether the grammar wants a line end before the `}` of a body, where the language does not.
     pub line_end_before_brace: bool,
 }
@@ -276,6 +279,7 @@ pub(crate) const PLAIN: Syntax = Syntax {
     outer_separators: &[],
     bracketed: &[],
     yields: &[],
+    strengths: &[],
     line_end_before_brace: false,
 };
 

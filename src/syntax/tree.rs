@@ -6,6 +6,8 @@
 //! terminators are left out, which makes them invisible to matching and to the comparison of repeated
 //! metavariables alike (D8, D38). It must not know patterns.
 
+mod regroup;
+
 use std::ops::Range;
 
 use crate::limits;
@@ -68,6 +70,7 @@ impl Flat {
             nesting: 0,
         };
         builder.subtree(&mut tree.walk(), source, 0, 0);
+        regroup::regroup(&mut flat, grammar);
         if tree.root_node().has_error() {
             flat.note_errors();
         }

@@ -364,6 +364,9 @@ fn mentioned(row: &Language) -> Vec<(&'static str, &'static str, Option<bool>)> 
     for (_, kind, _) in syntax.yields {
         add("yields", &[*kind], named);
     }
+    for (kind, _) in syntax.strengths {
+        add("strengths", &[*kind], named);
+    }
     add("nonempty", syntax.nonempty, named);
     add("singles", syntax.singles, named);
     add("whole", syntax.whole, named);

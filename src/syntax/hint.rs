@@ -11,11 +11,10 @@ use crate::syntax::matcher;
 use crate::syntax::partial;
 use crate::syntax::pattern::{self, Pattern};
 use crate::syntax::place::clipped;
-use crate::syntax::report::counted_plural;
 use crate::syntax::search::{Query, Searcher};
 use crate::syntax::source;
 use crate::syntax::split::{Plan, Shape, plan};
-use crate::text::LineIndex;
+use crate::text::{LineIndex, counted, counted_plural};
 
 /// Looks again at the files that hold the pattern's tokens, a bounded amount of source, and puts what it
 /// finds into sentences.
@@ -136,7 +135,7 @@ pub(crate) fn explain(
     if !complete {
         sentences.push(format!(
             "this hint looked at the first {n_looked_at} of the {} that hold the pattern's words",
-            counted_plural(files.len(), "file", "files")
+            counted(files.len(), "file")
         ));
     }
     (!sentences.is_empty()).then(|| sentences.join("\n"))

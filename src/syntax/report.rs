@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::limits;
 use crate::syntax::languages::Context;
+use crate::text::{counted, counted_plural};
 
 /// The answer of `ast_grep`.
 #[derive(Clone, Debug, Serialize)]
@@ -211,14 +212,4 @@ pub(crate) fn read_as(context: Context, kind: &str, kinds: &[String]) -> String 
 pub(crate) fn without_preface(hint: &str, context: Context) -> &str {
     hint.strip_prefix(&format!("0 matches as {context}; "))
         .unwrap_or(hint)
-}
-
-/// `1 file`, `2 files`.
-pub(crate) fn counted(n: usize, noun: &str) -> String {
-    counted_plural(n, noun, &format!("{noun}s"))
-}
-
-/// `1 match`, `2 matches`.
-pub(crate) fn counted_plural(n: usize, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
 }

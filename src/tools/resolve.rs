@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::syntax::Edits;
 use crate::files::{CommitError, LockError, Recovered};
 use crate::syntax::staging::{Accepted, StagingError};
+use crate::text::counted;
 use crate::tool::{Call, ErrorKind, Output, Tier, Tool, ToolError};
 use crate::workspace::Workspace;
 
@@ -151,10 +152,6 @@ impl fmt::Display for ResolveReport {
         let done = match self.action {
             ResolveAction::Accept => "accepted",
             ResolveAction::Discard => "discarded",
-        };
-        let counted = |n: usize, noun: &str| {
-            let ending = if n == 1 { "" } else { "s" };
-            format!("{n} {noun}{ending}")
         };
         write!(
             f,

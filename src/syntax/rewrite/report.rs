@@ -5,7 +5,8 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::syntax::languages::Context;
-use crate::syntax::report::{SkippedFile, counted, counted_plural, read_as, without_preface};
+use crate::syntax::report::{SkippedFile, read_as, without_preface};
+use crate::text::{counted, counted_plural};
 
 /// The answer of `ast_edit`.
 #[derive(Clone, Debug, Serialize)]

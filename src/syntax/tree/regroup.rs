@@ -159,7 +159,7 @@ mod tests {
         for (source, expected) in [
             ("a && b == c", "((a&&(b==c)))"),
             ("a + b * c", "((a+(b*c)))"),
-            ("a && (b || c)", "((a&&((b||c))))"),
+            ("a && (b || c)", "((a&&(((b||c)))))"),
         ] {
             assert_eq!(shown(swift, source), expected, "{source}");
         }

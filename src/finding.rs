@@ -234,8 +234,3 @@ fn check_pattern(pattern: &str) -> Result<(), FindingError> {
 fn gathered<T>(shared: Mutex<T>) -> T {
     shared.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
-
-/// `1 file`, `2 files`.
-fn counted(n: usize, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
-}

@@ -15,6 +15,14 @@ pub const SPELLED_BYTES_PER_RUNG: usize = 1 << 16;
 /// hostile nesting cannot make the work quadratic.
 pub const TOKEN_TREE_NESTING: usize = 8;
 
+/// How often one binary expression may change places with its right side, which has as many levels as a
+/// language has strengths of operators.
+pub const REGROUPED_LEVELS: u32 = 12;
+
+/// Nodes on the left of a binary expression that changes places; more stay where the grammar puts them, so
+/// that hostile nesting cannot make the work quadratic.
+pub const REGROUPED_NODES: u32 = 1_000;
+
 /// Longest pattern or template, in bytes.
 pub const PATTERN_BYTES: usize = 16_384;
 
@@ -59,6 +67,12 @@ pub const SYNC_THREADS: usize = 8;
 
 /// How long a staged edit can be accepted (D12, D43: staged edits expire after seven days).
 pub const STAGED_EDIT_LIFETIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// Ids of expired edits that are remembered, so that they are told from ids that never were (D12).
+pub const EXPIRED_EDITS: usize = 1_000;
+
+/// Bytes of one line of a diff preview before the line is cut with a notice (R60).
+pub const DIFF_LINE_BYTES: usize = 1_000;
 
 /// The lines of a diff preview before it is clipped with a notice (R60).
 pub const DIFF_LINES: usize = 200;

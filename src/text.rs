@@ -192,6 +192,16 @@ fn count_chars(bytes: &[u8]) -> usize {
         .sum()
 }
 
+/// A number with its noun: `1 file`, `2 files`.
+pub fn counted(n: usize, noun: &str) -> String {
+    counted_plural(n, noun, &format!("{noun}s"))
+}
+
+/// A number with a noun whose plural is irregular: `1 match`, `2 matches`.
+pub fn counted_plural(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -305,5 +315,13 @@ mod tests {
             TextKind::of(&bytes);
             LineEnding::dominant(&bytes);
         }
+    }
+
+    #[test]
+    fn only_one_is_singular() {
+        let files = [0, 1, 2].map(|n| counted(n, "file"));
+        assert_eq!(files, ["0 files", "1 file", "2 files"]);
+        assert_eq!(counted_plural(1, "match", "matches"), "1 match");
+        assert_eq!(counted_plural(2, "match", "matches"), "2 matches");
     }
 }

@@ -18,8 +18,9 @@ use rustix::fs::{AtFlags, Mode, OFlags, StatxFlags, open, statx};
 use serde::Serialize;
 
 use crate::cancel::Cancel;
-use crate::finding::{FindingError, census, check_pattern, counted, gathered, quoted};
+use crate::finding::{FindingError, census, check_pattern, gathered, quoted};
 use crate::limits;
+use crate::text::counted_plural;
 use crate::walk::{self, WalkOptions, order};
 use crate::workspace::Workspace;
 
@@ -358,15 +359,15 @@ fn notes(workspace: &Workspace, walked: &Walked) -> Vec<String> {
         .filter(|found| found.path.to_str().is_none())
         .count();
     if strange > 0 {
-        let names = counted(strange, "name is", "names are");
+        let names = counted_plural(strange, "name is", "names are");
         notes.push(format!("{names} not UTF-8 and shown with U+FFFD"));
     }
     if walked.dead_links > 0 {
-        let links = counted(walked.dead_links, "link", "links");
+        let links = counted_plural(walked.dead_links, "link", "links");
         notes.push(format!("{links} to nothing left out"));
     }
     if walked.outside_links > 0 {
-        let links = counted(walked.outside_links, "link", "links");
+        let links = counted_plural(walked.outside_links, "link", "links");
         notes.push(format!("{links} out of the workspace left out"));
     }
     let mut unreadable: Vec<String> = walked
@@ -402,11 +403,11 @@ fn why_nothing(
     let found = census(std::slice::from_ref(&plan.start), None, &[], &takes, cancel)?;
     let mut left_out = Vec::new();
     if found.plain > 0 && !query.no_ignore {
-        let files = counted(found.plain, "ignored file matches", "ignored files match");
+        let files = counted_plural(found.plain, "ignored file matches", "ignored files match");
         left_out.push(format!("{files}: pass no_ignore to list them"));
     }
     if found.hidden > 0 && !query.hidden {
-        let files = counted(found.hidden, "hidden file matches", "hidden files match");
+        let files = counted_plural(found.hidden, "hidden file matches", "hidden files match");
         left_out.push(format!("{files}: pass hidden to list them"));
     }
     Ok(match left_out.is_empty() {
@@ -432,7 +433,7 @@ impl fmt::Display for GlobReport {
             };
             write!(f, "\n{} of {} files, {order}", self.shown, self.total)?;
         } else {
-            write!(f, "\n{}", counted(self.total, "file", "files"))?;
+            write!(f, "\n{}", counted_plural(self.total, "file", "files"))?;
         }
         for note in self.notes.iter().take(limits::GLOB_FILES) {
             write!(f, "\n{note}")?;

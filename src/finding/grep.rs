@@ -19,9 +19,10 @@ use serde::Serialize;
 use crate::cancel::Cancel;
 use crate::finding::hits::{FileSink, Source, Want};
 use crate::finding::{
-    FindingError, census, check_pattern, counted, gathered, is_hidden, quoted, select_types,
+    FindingError, census, check_pattern, gathered, is_hidden, quoted, select_types,
 };
 use crate::limits;
+use crate::text::counted_plural;
 use crate::walk::{self, WalkOptions};
 use crate::workspace::Workspace;
 
@@ -483,15 +484,15 @@ fn why_nothing(
     let at_least = if found.more { "at least " } else { "" };
     let ignored = found.plain.saturating_sub(gathered.plain);
     if ignored > 0 && !query.walk.no_ignore {
-        let files = counted(ignored, "ignored file was", "ignored files were");
+        let files = counted_plural(ignored, "ignored file was", "ignored files were");
         words.push(format!("{at_least}{files} not searched: pass no_ignore"));
     }
     if found.hidden > 0 && !query.walk.hidden {
-        let files = counted(found.hidden, "hidden file was", "hidden files were");
+        let files = counted_plural(found.hidden, "hidden file was", "hidden files were");
         words.push(format!("{at_least}{files} not searched: pass hidden"));
     }
     if gathered.binary > 0 {
-        let files = counted(
+        let files = counted_plural(
             gathered.binary as usize,
             "binary file was",
             "binary files were",
@@ -520,7 +521,7 @@ impl fmt::Display for GrepReport {
             Mode::Content => self.write_matches(f)?,
         }
         if self.total == 0 {
-            let files = counted(self.files_searched as usize, "file", "files");
+            let files = counted_plural(self.files_searched as usize, "file", "files");
             write!(f, "no matches in {files}")?;
         } else {
             writeln!(f)?;
@@ -530,11 +531,15 @@ impl fmt::Display for GrepReport {
             let total = self.total as usize;
             match self.mode {
                 Mode::Content => {
-                    let files = counted(self.files_matched as usize, "file", "files");
-                    write!(f, "{} in {files}", counted(total, "match", "matches"))?;
+                    let files = counted_plural(self.files_matched as usize, "file", "files");
+                    write!(
+                        f,
+                        "{} in {files}",
+                        counted_plural(total, "match", "matches")
+                    )?;
                 }
                 Mode::FilesWithMatches | Mode::Count => {
-                    write!(f, "{} with matches", counted(total, "file", "files"))?;
+                    write!(f, "{} with matches", counted_plural(total, "file", "files"))?;
                 }
             }
         }

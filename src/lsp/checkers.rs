@@ -30,6 +30,7 @@ use crate::cancel::Cancel;
 use crate::child::{Capture, Captured, Env, Processes, Program, Waited};
 use crate::limits;
 use crate::lsp::diagnostics::{Diagnostic, DiagnosticState, Severity};
+use crate::text::counted;
 use crate::walk::WalkError;
 use crate::workspace::Workspace;
 
@@ -238,10 +239,6 @@ impl fmt::Display for CheckReport {
         let by = match done.is_empty() {
             true => String::new(),
             false => format!(" ({})", done.join(", ")),
-        };
-        let counted = |n: usize, noun: &str| {
-            let ending = if n == 1 { "" } else { "s" };
-            format!("{n} {noun}{ending}")
         };
         match self.state {
             DiagnosticState::Clean => write!(f, "clean: no errors or warnings{by}")?,

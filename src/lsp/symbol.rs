@@ -3,7 +3,7 @@
 //! Other lines are never searched, and of several hits none is guessed (D1): an occurrence that is a whole
 //! identifier wins, and where more remain the caller picks one with `name#2`.
 
-use crate::text::{LineIndex, clip};
+use crate::text::{LineIndex, clip, counted};
 
 /// Characters of a line that an error quotes.
 const QUOTED: usize = 200;
@@ -12,7 +12,7 @@ const QUOTED: usize = 200;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SymbolError {
     /// The file has no such line.
-    #[error("line {line} is not in '{file}', which has {}", counted(*total))]
+    #[error("line {line} is not in '{file}', which has {}", counted(*total, "line"))]
     NoLine {
         /// The file, as answers show it.
         file: String,
@@ -188,11 +188,6 @@ fn occurrences(symbol: &str, columns: &[usize]) -> String {
         .map(|(n, column)| format!("{symbol}#{} at column {column}", n + 1))
         .collect();
     list.join(", ")
-}
-
-fn counted(n_lines: usize) -> String {
-    let ending = if n_lines == 1 { "" } else { "s" };
-    format!("{n_lines} line{ending}")
 }
 
 fn times(n: usize) -> String {

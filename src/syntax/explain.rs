@@ -51,11 +51,15 @@ pub fn explain(
         rungs: Vec::new(),
         tree: String::new(),
     };
+    let searched = match pattern::compile(grammar, text, context) {
+        Ok(compiled) => Some(compiled.pattern.context),
+        Err(SyntaxError::Unparseable { .. }) => None,
+        Err(error) => return Err(error),
+    };
     for rung in Context::ALL {
         let verdict = match pattern::compile(grammar, text, Some(rung)) {
             Ok(compiled) => {
-                let wanted = context.is_none_or(|c| c == rung);
-                if wanted && explanation.context.is_none() {
+                if searched == Some(rung) {
                     explanation.context = Some(rung);
                     explanation.tree = tree(grammar, &compiled.pattern);
                 }

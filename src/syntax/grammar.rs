@@ -49,6 +49,8 @@ pub(crate) mod flag {
     pub const SEMICOLON: u32 = 1 << 22;
     /// A kind that counts as another one, or a token that makes its parent count as another kind.
     pub const SAME: u32 = 1 << 23;
+    /// Takes in a separator that belongs to the list around it.
+    pub const OUTER_SEPARATOR: u32 = 1 << 24;
     /// Continues the statement around the body that it stands in.
     pub const CLAUSE: u32 = 1 << 11;
 }
@@ -64,6 +66,14 @@ struct Same {
     to: u16,
 }
 
+/// The kinds of a [`Bracketed`](languages::Bracketed) row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BracketKinds {
+    pub list: u16,
+    pub instead: u16,
+    pub under: u16,
+}
+
 /// A language ready to parse.
 pub struct Grammar {
     /// The row of the table.
@@ -72,6 +82,7 @@ pub struct Grammar {
     pub(crate) language: tree_sitter::Language,
     flags: Vec<u32>,
     same: Vec<Same>,
+    strengths: HashMap<u16, u8>,
     parsers: Mutex<Vec<tree_sitter::Parser>>,
 }
 
@@ -80,6 +91,10 @@ impl Grammar {
         let language = (row.grammar)();
         let syntax = &row.syntax;
         let same = same_kinds(&language, syntax.same);
+        let strengths = syntax.strengths.iter();
+        let strengths = strengths
+            .map(|(kind, strength)| (language.id_for_node_kind(kind, true), *strength))
+            .collect();
         let flags = (0..language.node_kind_count())
             .map(|id| {
                 let id = id as u16;
@@ -109,7 +124,10 @@ impl Grammar {
                     set(syntax.text.contains(&name), flag::TEXT);
                     set(syntax.nonempty.contains(&name), flag::NONEMPTY);
                     set(syntax.loose.contains(&name), flag::LOOSE);
-                    set(syntax.clauses.contains(&name), flag::CLAUSE);
+                    set(
+                        syntax.outer_separators.contains(&name),
+                        flag::OUTER_SEPARATOR,
+                    );
                     if let Some(tokens) = &syntax.token_tree {
                         set(tokens.kind == name, flag::TOKEN_TREE);
                         set(tokens.parents.contains(&name), flag::TOKEN_TREE_PARENT);
@@ -121,6 +139,7 @@ impl Grammar {
                     set(matches!(name, ")" | "]" | "}" | ">"), flag::CLOSER);
                 }
                 set(syntax.words.contains(&name), flag::WORD);
+                set(syntax.clauses.contains(&name), flag::CLAUSE);
                 set(
                     same.iter().any(|s| s.token.unwrap_or(s.from) == id),
                     flag::SAME,
@@ -133,6 +152,7 @@ impl Grammar {
             language,
             flags,
             same,
+            strengths,
             parsers: Mutex::default(),
         }
     }
@@ -165,6 +185,28 @@ impl Grammar {
             .collect()
     }
 
+    /// How strongly a kind of binary expression binds, where the grammar does not group by it.
+    pub(crate) fn strength(&self, kind: u16) -> Option<u8> {
+        self.strengths.get(&kind).copied()
+    }
+
+    /// Whether any kind has a strength.
+    pub(crate) fn has_strengths(&self) -> bool {
+        !self.strengths.is_empty()
+    }
+
+    /// The brackets that have another kind around a metavariable than around what it stands for.
+    pub(crate) fn bracketed(&self) -> Vec<BracketKinds> {
+        let id = |name| self.language.id_for_node_kind(name, true);
+        let rows = self.row.syntax.bracketed.iter();
+        rows.map(|row| BracketKinds {
+            list: id(row.list),
+            instead: id(row.instead),
+            under: id(row.under),
+        })
+        .collect()
+    }
+
     /// The name of a kind.
     pub(crate) fn kind_name(&self, kind: u16) -> &str {
         if kind == ERROR_KIND {
@@ -175,6 +217,30 @@ impl Grammar {
 
     /// Parses a text whole. `None` only when tree-sitter gives up, which it does on no input known.
     pub(crate) fn parse(&self, source: &[u8]) -> Option<tree_sitter::Tree> {
+        let tree = self.parse_as_is(source)?;
+        if !self.row.syntax.line_end_before_brace || !tree.root_node().has_error() {
+            return Some(tree);
+        }
+        // A blank before a brace is put for a line end, so every position stays as it is. An error may
+        // hide the braces after it, so it takes several rounds.
+        let mut best = tree;
+        let mut text = source.to_vec();
+        for _ in 0..LINE_END_ROUNDS {
+            if !best.root_node().has_error() || !put_line_ends(&best, &mut text) {
+                break;
+            }
+            let Some(tree) = self.parse_as_is(&text) else {
+                break;
+            };
+            if n_errors(&tree) > n_errors(&best) {
+                break;
+            }
+            best = tree;
+        }
+        Some(best)
+    }
+
+    fn parse_as_is(&self, source: &[u8]) -> Option<tree_sitter::Tree> {
         self.with_parser(|parser| {
             parser.set_included_ranges(&[]).ok()?;
             parser.parse(source, None)
@@ -231,6 +297,49 @@ impl Grammar {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<tree_sitter::Parser>> {
         self.parsers.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+/// How often a source with errors is parsed again with more line ends.
+const LINE_END_ROUNDS: usize = 6;
+
+/// Puts a line end for the blank before each closing brace; false where none stands so. Braces in strings
+/// and comments are no tokens of the tree and stay.
+fn put_line_ends(tree: &tree_sitter::Tree, text: &mut [u8]) -> bool {
+    let mut changed = false;
+    walk(tree, |node| {
+        let before = node.start_byte().wrapping_sub(1);
+        let is_brace = !node.is_named() && node.kind() == "}" && !node.is_missing();
+        if is_brace && let Some(blank @ (b' ' | b'\t')) = text.get_mut(before) {
+            *blank = b'\n';
+            changed = true;
+        }
+        true
+    });
+    changed
+}
+
+fn n_errors(tree: &tree_sitter::Tree) -> usize {
+    let mut n = 0;
+    walk(tree, |node| {
+        n += usize::from(node.is_error() || node.is_missing());
+        node.has_error()
+    });
+    n
+}
+
+/// Visits the nodes of a tree in preorder; `visit` says whether to go into a node.
+fn walk(tree: &tree_sitter::Tree, mut visit: impl FnMut(tree_sitter::Node<'_>) -> bool) {
+    let mut cursor = tree.walk();
+    loop {
+        if visit(cursor.node()) && cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return;
+            }
+        }
     }
 }
 

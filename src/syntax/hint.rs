@@ -11,11 +11,10 @@ use crate::syntax::matcher;
 use crate::syntax::partial;
 use crate::syntax::pattern::{self, Pattern};
 use crate::syntax::place::clipped;
-use crate::syntax::report::counted_plural;
 use crate::syntax::search::{Query, Searcher};
 use crate::syntax::source;
 use crate::syntax::split::{Plan, Shape, plan};
-use crate::text::LineIndex;
+use crate::text::{LineIndex, counted, counted_plural};
 
 /// Looks again at the files that hold the pattern's tokens, a bounded amount of source, and puts what it
 /// finds into sentences.
@@ -37,11 +36,13 @@ pub(crate) fn explain(
     let mut misses: BTreeMap<String, Miss> = BTreeMap::new();
     let mut parsed_bytes = 0;
     let mut complete = true;
+    let mut n_looked_at = 0;
     let mut buffer = Vec::new();
     for file in files {
         if cancel.is_cancelled() {
             break;
         }
+        n_looked_at += 1;
         if source::read_into(file, &mut buffer).is_err() || source::check_text(&buffer).is_err() {
             continue;
         }
@@ -66,6 +67,7 @@ pub(crate) fn explain(
         };
         if parsed_bytes + n_bytes > limits::HINT_BYTES {
             complete = false;
+            n_looked_at -= 1;
             break;
         }
         parsed_bytes += n_bytes;
@@ -129,6 +131,12 @@ pub(crate) fn explain(
                 .or_else(|| literal_smell(&query.pattern))
                 .or_else(|| quotes(&query.pattern, grammar.row.id)),
         );
+    }
+    if !complete {
+        sentences.push(format!(
+            "this hint looked at the first {n_looked_at} of the {} that hold the pattern's words",
+            counted(files.len(), "file")
+        ));
     }
     (!sentences.is_empty()).then(|| sentences.join("\n"))
 }

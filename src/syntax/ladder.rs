@@ -34,6 +34,8 @@ pub(crate) struct Placed {
     pub roots: Vec<u32>,
     /// Whether the fragment writes its own terminator after the last root.
     pub wrote_terminator: bool,
+    /// The separator that the fragment writes after its only root, where the list around owns it.
+    pub wrote_separator: Option<&'static str>,
     /// Separators that only spell a list of one and are no part of the pattern.
     pub dropped: Vec<u32>,
     /// What the scaffold put before every line of the fragment but its first.

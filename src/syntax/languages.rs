@@ -166,6 +166,30 @@ pub struct Syntax {
     pub nonempty: &'static [&'static str],
     /// The kind of a token list that is parsed again as code (the arguments of a Rust macro).
     pub token_tree: Option<TokenTree>,
+    /// Kinds whose node takes in a separator that belongs to the list around it (Rust's match arms).
+    pub outer_separators: &'static [&'static str],
+    /// Where brackets around one metavariable have another kind in the tree than those around what it
+    /// stands for.
+    pub bracketed: &'static [Bracketed],
+    /// A kind of root that one rung leaves to a later rung where that one takes the fragment too.
+    pub yields: &'static [(Context, &'static str, Context)],
+    /// Kinds of binary expression, and how strongly each binds, where the grammar lets the right side of
+    /// one reach too far.
+    pub strengths: &'static [(&'static str, u8)],
+    /// Whether the grammar wants a line end before the `}` of a body, where the language does not.
+    pub line_end_before_brace: bool,
+}
+
+/// One node in brackets whose kind the brackets tell (`sizeof(int)`, a lone generator as argument).
+#[derive(Debug)]
+pub struct Bracketed {
+    /// Kind of the brackets with a metavariable in them.
+    pub list: &'static str,
+    /// Kind of what the metavariable also stands for: its node has the brackets itself, or stands
+    /// between them.
+    pub instead: &'static str,
+    /// Kind of the parent.
+    pub under: &'static str,
 }
 
 /// A place that takes some kinds of child in parentheses only.
@@ -252,6 +276,11 @@ pub(crate) const PLAIN: Syntax = Syntax {
     keywords_ignore_case: false,
     nonempty: &[],
     token_tree: None,
+    outer_separators: &[],
+    bracketed: &[],
+    yields: &[],
+    strengths: &[],
+    line_end_before_brace: false,
 };
 
 /// A place in the grammar that a fragment is tried in: a scaffold on both sides of it.

@@ -6,10 +6,15 @@
 //! states are remembered, so the work stays polynomial; with repeated metavariables the memory is
 //! keyed by what those hold. A failed attempt never leaves bindings behind. It must not know files.
 
+mod brackets;
+mod ends;
 mod machine;
 mod tokens;
 
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 use crate::syntax::grammar::flag;
 use crate::syntax::matcher::machine::Machine;
@@ -38,6 +43,25 @@ pub(crate) struct Capture {
     pub bytes: (u32, u32),
 }
 
+/// The candidates that took more steps than one may, each counted once however often its file is
+/// looked at.
+#[derive(Debug, Default)]
+pub(crate) struct GivenUp(Mutex<HashSet<(u64, u32)>>);
+
+impl GivenUp {
+    /// How many there were.
+    pub fn count(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    fn note(&self, source: &[u8], start: u32) {
+        let mut hasher = DefaultHasher::new();
+        source.hash(&mut hasher);
+        let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        noted.insert((hasher.finish(), start));
+    }
+}
+
 /// A source node that kept a candidate from matching.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NearMiss {
@@ -58,6 +82,8 @@ pub(crate) fn find(pattern: &Pattern, flat: &Flat, source: &[u8], limit: usize) 
         }
         if let Some(found) = machine.run(idx) {
             matches.push(found);
+        } else if machine.gave_up() {
+            pattern.given_up.note(source, flat.node(idx).start);
         }
     }
     matches

@@ -12,9 +12,10 @@ use std::collections::HashMap;
 
 use crate::limits;
 use crate::syntax::error::SyntaxError;
-use crate::syntax::grammar::{Grammar, flag};
+use crate::syntax::grammar::{BracketKinds, Grammar, flag};
 use crate::syntax::ladder::{self, Placed, Refusal};
 use crate::syntax::languages::Context;
+use crate::syntax::matcher::GivenUp;
 use crate::syntax::metavar::{Piece, lex};
 use crate::syntax::pattern::compiler::Compiler;
 use crate::syntax::pattern::outline::{OPTIONAL_TOKENS, fixed_runs};
@@ -84,6 +85,10 @@ pub struct Pattern {
     pub(crate) shape: Shape,
     /// Kinds that merely wrap a list and may be absent where it is empty.
     pub(crate) list_kinds: Vec<u16>,
+    /// What brackets with one metavariable in them also stand for.
+    pub(crate) bracketed: Vec<BracketKinds>,
+    /// Candidates of this pattern that were given up, by the file's content and their first byte.
+    pub(crate) given_up: GivenUp,
     pub(crate) placed: Placed,
 }
 
@@ -92,7 +97,7 @@ pub struct Pattern {
 pub(crate) enum Spine {
     /// At the root's own end.
     Closed,
-    /// After a terminator that the pattern writes and the grammar keeps outside of the root.
+    /// After a terminator or separator that the pattern writes and the tree keeps outside of the root.
     Over { terminator: &'static str },
     /// Before a terminator that the pattern does not write: this many levels down the right edge.
     Open { levels: Vec<SpineStep> },
@@ -125,6 +130,7 @@ pub fn compile(
 ) -> Result<Compiled, SyntaxError> {
     let pieces = read(text)?;
     let mut refusals = Vec::new();
+    let asked = context;
     let contexts = match context {
         Some(context) => vec![context],
         None => Context::ALL.to_vec(),
@@ -132,6 +138,10 @@ pub fn compile(
     for context in contexts {
         match ladder::place(grammar, &pieces, context) {
             Ok(readings) => {
+                let readings = match asked {
+                    Some(_) => readings,
+                    None => yielded(grammar, &pieces, &readings).unwrap_or(readings),
+                };
                 let mut patterns: Vec<Pattern> = Vec::new();
                 for placed in readings {
                     let pattern = Pattern::new(grammar, placed)?;
@@ -155,6 +165,17 @@ pub fn compile(
         language: grammar.row.id,
         refusals,
     })
+}
+
+/// The readings on a later rung to which this one leaves the fragment.
+fn yielded(grammar: &Grammar, pieces: &[Piece], readings: &[Placed]) -> Option<Vec<Placed>> {
+    let first = readings.first()?;
+    let kind = grammar.kind_name(first.flat.node(*first.roots.first()?).kind);
+    let yields = grammar.row.syntax.yields.iter();
+    let (_, _, later) = yields
+        .copied()
+        .find(|(rung, root, _)| *rung == first.context && *root == kind)?;
+    ladder::place(grammar, pieces, later).ok()
 }
 
 /// Compiles a fragment on every rung that takes it after the given one.
@@ -304,6 +325,8 @@ impl Pattern {
             loose_needles: Needles::new(singles, style),
             shape,
             list_kinds: grammar.kinds_with(flag::LIST),
+            bracketed: grammar.bracketed(),
+            given_up: GivenUp::default(),
             ops,
             slots,
             placed,
@@ -330,6 +353,9 @@ fn is_expression(grammar: &Grammar, placed: &Placed) -> bool {
 
 /// How the match's end relates to its last root.
 fn spine(grammar: &Grammar, placed: &Placed) -> Spine {
+    if let Some(terminator) = placed.wrote_separator {
+        return Spine::Over { terminator };
+    }
     let Some(terminator) = grammar.row.syntax.terminator else {
         return Spine::Closed;
     };

@@ -5,7 +5,9 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::limits;
 use crate::syntax::languages::Context;
+use crate::text::{counted, counted_plural};
 
 /// The answer of `ast_grep`.
 #[derive(Clone, Debug, Serialize)]
@@ -27,6 +29,10 @@ pub struct SearchReport {
     pub shown: usize,
     /// Whether more exist.
     pub truncated: bool,
+    /// Candidates that were given up before all ways to match them were tried; absent where there are
+    /// none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub given_up: usize,
     /// The matches, by path, then position.
     pub matches: Vec<MatchReport>,
     /// What may be wrong with the pattern, where nothing matched.
@@ -128,6 +134,10 @@ impl SearchReport {
                 }
             ));
         }
+        if let Some(notice) = given_up(self.given_up) {
+            text.push('\n');
+            text.push_str(&notice);
+        }
         if let Some(hint) = &self.hint {
             text.push('\n');
             text.push_str(without_preface(hint, self.context));
@@ -170,6 +180,22 @@ impl fmt::Display for SearchReport {
     }
 }
 
+fn is_zero(n: &usize) -> bool {
+    *n == 0
+}
+
+/// Says that matches may be missing because candidates were given up.
+pub(crate) fn given_up(n: usize) -> Option<String> {
+    (n > 0).then(|| {
+        format!(
+            "{} given up after {} steps each, so matches may be missing: the pattern's runs and \
+             repeated metavariables can be divided in too many ways",
+            counted_plural(n, "candidate was", "candidates were"),
+            limits::MATCH_STEPS
+        )
+    })
+}
+
 /// `as statement (call_expression)`, `as a sequence of 2 statements (if_statement, $$$B)`.
 pub(crate) fn read_as(context: Context, kind: &str, kinds: &[String]) -> String {
     match kinds {
@@ -186,14 +212,4 @@ pub(crate) fn read_as(context: Context, kind: &str, kinds: &[String]) -> String 
 pub(crate) fn without_preface(hint: &str, context: Context) -> &str {
     hint.strip_prefix(&format!("0 matches as {context}; "))
         .unwrap_or(hint)
-}
-
-/// `1 file`, `2 files`.
-pub(crate) fn counted(n: usize, noun: &str) -> String {
-    counted_plural(n, noun, &format!("{noun}s"))
-}
-
-/// `1 match`, `2 matches`.
-pub(crate) fn counted_plural(n: usize, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
 }

@@ -1,5 +1,7 @@
 //! Rewriting: the engine of `ast_edit`. It proposes new contents and writes nothing (R58).
 
+mod binding;
+mod deletion;
 mod dollars;
 mod grouping;
 mod report;
@@ -18,6 +20,7 @@ use crate::syntax::grammar::Grammar;
 use crate::syntax::hint;
 use crate::syntax::languages::Context;
 use crate::syntax::pattern::{self, Pattern};
+use crate::syntax::report::given_up;
 use crate::syntax::rewrite::work::{FileOutcome, Work};
 use crate::syntax::search::{Query, Searcher};
 use crate::syntax::template::{Template, Unbound};
@@ -119,7 +122,7 @@ impl Searcher<'_> {
             files_searched: scan.n_files - scan.n_skipped,
             diff: String::new(),
             diff_truncated: false,
-            diff_lines_cut: 0,
+            diff_notice: String::new(),
             changes: Vec::new(),
             files_skipped: Vec::new(),
             warnings: Vec::new(),
@@ -149,10 +152,11 @@ impl Searcher<'_> {
                 }
             }
         }
-        let clipped = Clipped::new(&report.diff, limits::DIFF_LINES);
-        report.diff_lines_cut = clipped.cut();
-        report.diff_truncated = clipped.cut() > 0;
+        let clipped = Clipped::of_diff(&report.diff);
+        report.diff_truncated = clipped.is_cut();
+        report.diff_notice = clipped.notice();
         report.diff = clipped.text;
+        report.warnings.extend(given_up(pattern.given_up.count()));
         if !pattern.slots.is_empty() {
             let literal = dollars::literal(&rewrite.template, &query.pattern, row.id);
             report.warnings.extend(literal);

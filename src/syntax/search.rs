@@ -106,6 +106,7 @@ impl Searcher<'_> {
             files_skipped: skipped,
             shown: scan.found.len(),
             truncated: scan.truncated,
+            given_up: compiled.readings().map(|p| p.given_up.count()).sum(),
             matches: scan.found,
             hint: None,
         };

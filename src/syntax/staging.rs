@@ -102,6 +102,15 @@ pub enum StagingError {
         /// The ids that can be accepted.
         pending: Vec<EditId>,
     },
+    /// The edit waited for too long and was dropped.
+    #[error(
+        "{edit_id} has expired: a staged edit waits for {} days",
+        limits::STAGED_EDIT_LIFETIME.as_secs() / (24 * 60 * 60)
+    )]
+    Expired {
+        /// The edit.
+        edit_id: EditId,
+    },
     /// Files changed since the edit was staged. It is rejected now, and no file was changed (R67).
     #[error(
         "{edit_id} was not applied and no file was changed: {} changed since it was staged; \
@@ -219,14 +228,14 @@ impl StagingStore {
     pub fn find(&self, edit_id: &str, now: SystemTime) -> Result<Staged, StagingError> {
         let mut shelf = self.shelf.open()?;
         let mut settled = settle(&mut shelf, now)?;
-        let id = settled.pick(edit_id)?;
+        let id = settled.pick(&shelf, edit_id)?;
         settled.take(&shelf, id)
     }
 
     /// Drops one edit, rejected and damaged ones too.
     pub fn discard(&self, edit_id: &str, now: SystemTime) -> Result<(), StagingError> {
         let mut shelf = self.shelf.open()?;
-        let id = settle(&mut shelf, now)?.pick(edit_id)?;
+        let id = settle(&mut shelf, now)?.pick(&shelf, edit_id)?;
         shelf.remove(id)
     }
 
@@ -268,7 +277,7 @@ impl StagingStore {
                 recovered,
             });
         }
-        let id = settled.pick(edit_id)?;
+        let id = settled.pick(&shelf, edit_id)?;
         let staged = settled.take(&shelf, id)?;
         if staged.rejected {
             return Err(StagingError::Rejected { edit_id: id });
@@ -391,6 +400,7 @@ fn settle(shelf: &mut OpenShelf<'_>, now: SystemTime) -> Result<Settled, Staging
         damaged: Vec::new(),
         applied: Vec::new(),
     };
+    let mut expired = Vec::new();
     for edit_id in shelf.edit_ids()? {
         let Shelved { staged, state } = match shelf.load(edit_id) {
             Ok(shelved) => shelved,
@@ -408,19 +418,22 @@ fn settle(shelf: &mut OpenShelf<'_>, now: SystemTime) -> Result<Settled, Staging
             shelf.remove(edit_id)?;
             settled.applied.push(staged);
         } else if age >= limits::STAGED_EDIT_LIFETIME {
-            shelf.remove(edit_id)?;
+            expired.push(edit_id);
         } else {
             settled.waiting.insert(edit_id, staged);
         }
     }
+    shelf.expire(&expired)?;
     Ok(settled)
 }
 
 impl Settled {
-    fn pick(&self, edit_id: &str) -> Result<EditId, StagingError> {
-        edit_id
-            .parse()
-            .ok()
+    fn pick(&self, shelf: &OpenShelf<'_>, edit_id: &str) -> Result<EditId, StagingError> {
+        let parsed = edit_id.parse().ok();
+        if let Some(edit_id) = parsed.filter(|id| shelf.has_expired(*id)) {
+            return Err(StagingError::Expired { edit_id });
+        }
+        parsed
             .filter(|id| self.waiting.contains_key(id) || self.damaged.contains(id))
             .ok_or_else(|| StagingError::Unknown {
                 edit_id: edit_id.to_owned(),

@@ -6,6 +6,8 @@
 //! terminators are left out, which makes them invisible to matching and to the comparison of repeated
 //! metavariables alike (D8, D38). It must not know patterns.
 
+mod regroup;
+
 use std::ops::Range;
 
 use crate::limits;
@@ -68,6 +70,7 @@ impl Flat {
             nesting: 0,
         };
         builder.subtree(&mut tree.walk(), source, 0, 0);
+        regroup::regroup(&mut flat, grammar);
         if tree.root_node().has_error() {
             flat.note_errors();
         }
@@ -285,6 +288,10 @@ impl Builder<'_> {
                 self.flat.nodes.pop();
                 self.flat.nodes[idx as usize].next = last;
                 self.flat.nodes[idx as usize + 1].prev = last_node.prev;
+                let kind = self.flat.node(idx).kind;
+                if self.grammar.flags(kind) & flag::OUTER_SEPARATOR != 0 {
+                    self.flat.nodes[idx as usize].end = self.flat.node(last_node.prev).end;
+                }
             }
         } else if self.grammar.flags(last_node.kind) & flag::CLOSER != 0 && last - 1 > idx + 1 {
             let before = *self.flat.node(last - 1);

@@ -205,7 +205,7 @@ impl ChangeReport {
                 shown.push_str(&diff);
             }
         }
-        let clipped = Clipped::new(&whole, limits::DIFF_LINES);
+        let clipped = Clipped::of_diff(&whole);
         let row = |change: &Change| FileRow {
             file: workspace.display(&change.path),
             change: change.kind.name(),
@@ -216,13 +216,13 @@ impl ChangeReport {
         };
         Self {
             files: changes.iter().map(row).collect(),
-            diff_truncated: clipped.cut() > 0,
+            diff_truncated: clipped.is_cut(),
             diff: clipped.to_string(),
             notes: recovered
                 .iter()
                 .map(|recovered| recovery_note(recovered, workspace))
                 .collect(),
-            shown: Clipped::new(&shown, limits::DIFF_LINES).to_string(),
+            shown: Clipped::of_diff(&shown).to_string(),
         }
     }
 

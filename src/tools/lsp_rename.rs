@@ -18,6 +18,7 @@ use crate::limits;
 use crate::lsp::edits::{Change, FileChange};
 use crate::lsp::question::Spot;
 use crate::lsp::rename::{Rename, RenameError, rename};
+use crate::text::counted;
 use crate::tool::{Call, ErrorKind, Output, Tier, Tool, ToolError};
 
 /// The tool `lsp_rename`.
@@ -104,7 +105,7 @@ impl LspRename {
                     unified(&file.old, &file.new, &name, limits::DIFF_CONTEXT_LINES)
                 })
                 .collect();
-            Clipped::new(&diffs, limits::DIFF_LINES).to_string()
+            Clipped::of_diff(&diffs).to_string()
         });
         Report {
             edits: files.iter().map(|row| row.edits).sum(),
@@ -167,10 +168,6 @@ impl fmt::Debug for LspRename {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let counted = |n: usize, noun: &str| {
-            let ending = if n == 1 { "" } else { "s" };
-            format!("{n} {noun}{ending}")
-        };
         write!(
             f,
             "{} '{}' to '{}': {} in {}",

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::syntax::Edits;
 use crate::files::{CommitError, LockError, Recovered};
-use crate::syntax::report::counted;
 use crate::syntax::staging::{Accepted, Staged, StagingError};
+use crate::text::counted;
 use crate::tool::{Call, ErrorKind, Held, Output, Tier, Tool, ToolError};
 use crate::workspace::Workspace;
 
@@ -253,7 +253,7 @@ pub fn recovery_note(recovered: &Recovered, workspace: &Workspace) -> String {
 
 /// Gives an error of staging its kind and its next step.
 pub(super) fn staging_error(error: StagingError, workspace: &Workspace) -> ToolError {
-    use ErrorKind::{Failed, NotFound, Stale, Timeout};
+    use ErrorKind::{Expired, Failed, NotFound, Stale, Timeout};
     let again = "run ast_edit again, then resolve its new edit_id";
     let (kind, hint) = match &error {
         StagingError::Unknown { pending, .. } => (
@@ -274,6 +274,7 @@ pub(super) fn staging_error(error: StagingError, workspace: &Workspace) -> ToolE
             return ToolError::new(Stale, message)
                 .with_hint(format!("{again}; {edit_id} can only be discarded now"));
         }
+        StagingError::Expired { .. } => (Expired, again),
         StagingError::Rejected { .. } => (Stale, again),
         StagingError::NotAccepted { source, .. } => match source {
             CommitError::Locked(LockError::Io { .. }) => (

@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use toolbox::files::{CommitError, Committer, ContentHash, NoObserver};
+use toolbox::limits;
 use toolbox::syntax::staging::{EditId, Proposal, StagedFile, StagingError, StagingStore};
 
 use crate::files_support::{
@@ -239,11 +240,39 @@ fn edits_expire_after_seven_days() {
         let err = store
             .accept("edit_1", &committer, &NoObserver, now() + 7 * DAY)
             .unwrap_err();
+        assert_eq!(
+            err.to_string(),
+            "edit_1 has expired: a staged edit waits for 7 days"
+        );
+        for err in [
+            store.find("edit_1", now()).unwrap_err(),
+            store.discard("edit_1", now()).unwrap_err(),
+        ] {
+            assert!(matches!(err, StagingError::Expired { .. }), "{err:?}");
+        }
+        // What never was is told from what has expired.
+        let err = store.find("edit_7", now()).unwrap_err();
         assert!(matches!(err, StagingError::Unknown { .. }), "{err:?}");
-        assert!(store.find("edit_1", now()).is_err());
         let next = store.stage(proposal(&paths, b"new"), now()).unwrap();
         assert_eq!(next.to_string(), "edit_2");
     });
+}
+
+// D12: the ids of expired edits are remembered up to a number, the latest longest.
+#[test]
+fn the_latest_expired_edits_are_remembered() {
+    let place = Place::new();
+    let paths = three_files(&place);
+    let store = StagingStore::in_memory();
+    for _ in 0..=limits::EXPIRED_EDITS {
+        store.stage(proposal(&paths[..1], b"new"), now()).unwrap();
+    }
+    assert_eq!(store.list(now() + 7 * DAY).unwrap().edits, []);
+    let found = |edit_id: &str| store.find(edit_id, now()).unwrap_err();
+    assert!(matches!(found("edit_1"), StagingError::Unknown { .. }));
+    for edit_id in ["edit_2", &format!("edit_{}", limits::EXPIRED_EDITS + 1)] {
+        assert!(matches!(found(edit_id), StagingError::Expired { .. }));
+    }
 }
 
 // D43: memory starts at edit_1 for each run; the count of a checkout never goes back.

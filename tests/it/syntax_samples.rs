@@ -356,7 +356,17 @@ fn mentioned(row: &Language) -> Vec<(&'static str, &'static str, Option<bool>)> 
     add("tuples", syntax.tuples, None);
     add("text", syntax.text, named);
     add("loose", syntax.loose, named);
-    add("clauses", syntax.clauses, named);
+    add("clauses", syntax.clauses, None);
+    add("outer_separators", syntax.outer_separators, named);
+    for row in syntax.bracketed {
+        add("bracketed", &[row.list, row.instead, row.under], named);
+    }
+    for (_, kind, _) in syntax.yields {
+        add("yields", &[*kind], named);
+    }
+    for (kind, _) in syntax.strengths {
+        add("strengths", &[*kind], named);
+    }
     add("nonempty", syntax.nonempty, named);
     add("singles", syntax.singles, named);
     add("whole", syntax.whole, named);

@@ -74,14 +74,16 @@ fn print_counts(console: &Console, output: &Output) -> Step {
     let counts = shorten::counts(&output.data);
     if console.json {
         let data = &output.data;
-        return console.print_json(&json!({
+        let mut row = json!({
             "count": data["shown"],
             "truncated": data["truncated"],
             "files": counts,
             "files_searched": data["files_searched"],
             "files_skipped": data["files_skipped"],
             "hint": data["hint"],
-        }));
+        });
+        keep_given_up(&mut row, data);
+        return console.print_json(&row);
     }
     let mut text = String::new();
     for (file, count) in &counts {
@@ -98,7 +100,12 @@ fn print_files(console: &Console, output: &Output) -> Step {
     let files: Vec<&str> = counts.keys().copied().collect();
     if console.json {
         let data = &output.data;
-        return console.print_json(&json!({ "files": files, "truncated": data["truncated"] }));
+        let mut row = json!({ "files": files, "truncated": data["truncated"] });
+        keep_given_up(&mut row, data);
+        return console.print_json(&row);
+    }
+    if output.data.get("given_up").is_some() {
+        console.note("candidates were given up: files may be missing");
     }
     if output.data["truncated"] == Value::Bool(true) {
         console.note("more matches exist than --max-results: files may be missing");
@@ -108,6 +115,13 @@ fn print_files(console: &Console, output: &Output) -> Step {
         return Ok(());
     }
     console.show(&files.join("\n"))
+}
+
+/// Says also in a shorter answer how many candidates were given up.
+fn keep_given_up(row: &mut Value, data: &Value) {
+    if let Some(n) = data.get("given_up") {
+        row["given_up"] = n.clone();
+    }
 }
 
 /// Puts the scope of a command into the arguments of its tool.

@@ -7,6 +7,7 @@ use toolbox::diff;
 use toolbox::files::ContentHash;
 use toolbox::limits;
 use toolbox::syntax::staging::{Listing, Staged, StagingError};
+use toolbox::text::counted;
 use toolbox::tool::{ErrorKind, ToolError};
 
 use crate::args::{Global, Resolve};
@@ -125,6 +126,7 @@ fn show(console: &Console, host: &Host, edit_id: &str) -> Step {
                 ErrorKind::NotFound,
                 "`toolbox resolve --list` shows what is staged",
             ),
+            StagingError::Expired { .. } => (ErrorKind::Expired, "run ast_edit again"),
             _ => (ErrorKind::Failed, "discard it, and run ast_edit again"),
         };
         console.fail(&ToolError::from_cause(kind, err).with_hint(hint))
@@ -269,11 +271,6 @@ fn one_line(text: &str) -> String {
     let first = lines.next().unwrap_or_default();
     let more = if lines.next().is_some() { " …" } else { "" };
     format!("`{first}`{more}")
-}
-
-fn counted(n: usize, noun: &str) -> String {
-    let ending = if n == 1 { "" } else { "s" };
-    format!("{n} {noun}{ending}")
 }
 
 /// A duration in its largest unit.

@@ -14,6 +14,7 @@ use crate::lsp::client::Server;
 use crate::lsp::error::Unusable;
 use crate::lsp::settle::{Mark, Settled, settle, settled_already};
 use crate::lsp::supervisor::Supervisor;
+use crate::text::counted;
 
 /// The errors and warnings of one file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -143,8 +144,7 @@ impl fmt::Display for Summary<'_> {
         let counts = [(n_errors, "error"), (total - n_errors, "warning")];
         let mut comma = "";
         for (n, noun) in counts.into_iter().filter(|(n, _)| *n > 0) {
-            let ending = if n == 1 { "" } else { "s" };
-            write!(f, "{comma}{n} {noun}{ending}")?;
+            write!(f, "{comma}{}", counted(n, noun))?;
             comma = ", ";
         }
         Ok(())

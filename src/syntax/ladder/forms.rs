@@ -44,7 +44,9 @@ pub(super) fn spell(
         if tried > most {
             return None;
         }
-        if statements_on_one_line(grammar, pieces, forms) {
+        if statements_on_one_line(grammar, pieces, forms)
+            || label_after_label(grammar, pieces, forms)
+        {
             return Some(Err(Miss {
                 cost: usize::MAX - 1,
                 reason: String::new(),
@@ -224,6 +226,24 @@ fn statements_on_one_line(grammar: &Grammar, pieces: &[Piece], forms: &[usize]) 
     })
 }
 
+/// Whether the forms make a run right after the colon of a label another label: what follows
+/// `default:` are its statements.
+fn label_after_label(grammar: &Grammar, pieces: &[Piece], forms: &[usize]) -> bool {
+    let mut n_metas = 0;
+    pieces.iter().enumerate().any(|(at, piece)| {
+        let Piece::Meta(meta) = piece else {
+            return false;
+        };
+        n_metas += 1;
+        let form = grammar.row.syntax.forms[forms[n_metas - 1]];
+        let before = at.checked_sub(1).and_then(|at| pieces.get(at));
+        meta.run
+            && form.starts_with("case ")
+            && form.ends_with([':', ';'])
+            && matches!(before, Some(Piece::Text(t)) if t.trim_end().ends_with(':'))
+    })
+}
+
 /// Spells the fragment with the given forms, parses it in the scaffold and checks it.
 fn try_forms(
     grammar: &Grammar,
@@ -281,6 +301,7 @@ fn try_forms(
         metas,
         roots: Vec::new(),
         wrote_terminator: false,
+        wrote_separator: None,
         indent: rung.indent,
         dropped: Vec::new(),
     };
@@ -310,11 +331,14 @@ fn try_forms(
         if placed.metas[idx].0.run
             && placed.text[range.clone()].ends_with(',')
             && let Some(node) = nodes.get(&shorter)
-            && let Some(separator) = lone_separator(&placed.flat, *node)
         {
-            placed.dropped.push(separator);
-            placed.metas[idx].1 = shorter;
-            continue;
+            let kind = placed.flat.node(*node).kind;
+            let separator = lone_separator(&placed.flat, *node);
+            if separator.is_some() || grammar.flags(kind) & flag::OUTER_SEPARATOR != 0 {
+                placed.dropped.extend(separator);
+                placed.metas[idx].1 = shorter;
+                continue;
+            }
         }
         let loose = placed.text[range.clone()].ends_with(';')
             && nodes.get(&shorter).is_some_and(|node| {

@@ -14,6 +14,16 @@ pub(super) fn find_roots(
     rung: &Rung,
 ) -> Result<(), String> {
     placed.fragment = without_edge_comments(&placed.flat, &placed.text, &placed.fragment);
+    if rung.context == Context::MatchArm && !grammar.row.syntax.outer_separators.is_empty() {
+        let written = &placed.text[placed.fragment.clone()];
+        let mut separators = grammar.row.syntax.separators.iter();
+        if let Some(separator) = separators.find(|s| written.ends_with(**s)) {
+            let kept = written.len() - separator.len();
+            placed.fragment.end = placed.fragment.start + written[..kept].trim_end().len();
+            placed.extended_end = placed.fragment.end;
+            placed.wrote_separator = Some(separator);
+        }
+    }
     let flat = &placed.flat;
     let (left, right) = (placed.fragment.start, placed.fragment.end);
     let right_extended = if placed.extended_end > placed.fragment.end {

@@ -1,6 +1,6 @@
 //! C: preprocessor lines among the code, declarators in declarations.
 
-use super::{Context, Language, PLAIN, Rung, Syntax};
+use super::{Bracketed, Context, Language, PLAIN, Rung, Syntax};
 
 pub(crate) const ROW: Language = Language {
     id: "c",
@@ -72,6 +72,14 @@ const SYNTAX: Syntax = Syntax {
         "statement_identifier",
     ],
     parentheses: Some(("(", ")")),
+    bracketed: SIZEOF,
     type_parentheses: false,
     ..PLAIN
 };
+
+/// What `sizeof` measures may be a type or an expression.
+pub(super) const SIZEOF: &[Bracketed] = &[Bracketed {
+    list: "parenthesized_expression",
+    instead: "type_descriptor",
+    under: "sizeof_expression",
+}];

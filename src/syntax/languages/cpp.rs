@@ -112,6 +112,7 @@ const SYNTAX: Syntax = Syntax {
     ],
     never: &[("field_declaration", "parenthesized_declarator", "")],
     parentheses: Some(("(", ")")),
+    bracketed: super::c::SIZEOF,
     type_parentheses: false,
     ..PLAIN
 };

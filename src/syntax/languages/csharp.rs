@@ -134,6 +134,12 @@ const SYNTAX: Syntax = Syntax {
         "void",
         "while",
     ],
+    // `[Fact]` is an attribute far more often than a list of one.
+    yields: &[(
+        Context::Expression,
+        "collection_expression",
+        Context::Decorator,
+    )],
     never: &[("lambda_expression", "initializer_expression", "")],
     words: &["this", "base"],
     parentheses: Some(("(", ")")),

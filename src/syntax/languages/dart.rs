@@ -29,6 +29,11 @@ const SYNTAX: Syntax = Syntax {
         // A name before the colon is an argument's far more often than a key of a map.
         Rung::new(Context::ObjectMember, "var zs = zf(", "\n);").only(&["named_argument"]),
         Rung::new(Context::ObjectMember, "var zs = { ", "\n};").only(&["map_element"]),
+        Rung::new(Context::ObjectMember, "var zs = [", "\n];").only(&[
+            "if_element",
+            "for_element",
+            "spread_element",
+        ]),
         Rung::new(Context::Decorator, "@za ", "\nclass Zs {}").only(&["annotation"]),
         Rung::new(Context::Import, "", "\n").only(IMPORTS),
     ],

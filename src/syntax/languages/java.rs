@@ -92,6 +92,7 @@ const SYNTAX: Syntax = Syntax {
         "T {}",
         "T {};",
         "case {}:",
+        "case {} -> T;",
         "{} = T",
         "exports {};",
     ],

@@ -59,6 +59,7 @@ const SYNTAX: Syntax = Syntax {
         "getter",
         "setter",
         "lambda_parameters",
+        "->",
     ],
     loose: &[
         "block",
@@ -102,6 +103,7 @@ const SYNTAX: Syntax = Syntax {
             ..Wrap::new("unary_expression", LOOSER)
         },
     ],
+    line_end_before_brace: true,
     ..PLAIN
 };
 

@@ -1,6 +1,6 @@
 //! Python.
 
-use super::{Context, Language, PLAIN, Rung, Syntax};
+use super::{Bracketed, Context, Language, PLAIN, Rung, Syntax};
 
 pub(crate) const ROW: Language = Language {
     id: "python",
@@ -53,6 +53,7 @@ const SYNTAX: Syntax = Syntax {
         "except {}: pass",
         "@{}",
         "{},",
+        "elif {}: pass",
     ],
     terminator: None,
     terminator_optional: true,
@@ -80,6 +81,11 @@ const SYNTAX: Syntax = Syntax {
     ],
     parentheses: Some(("(", ")")),
     nonempty: &["block"],
+    bracketed: &[Bracketed {
+        list: "argument_list",
+        instead: "generator_expression",
+        under: "call",
+    }],
     ..PLAIN
 };
 

@@ -107,6 +107,20 @@ const SYNTAX: Syntax = Syntax {
         ("value_argument", "type_modifiers", ""),
     ],
     parentheses: Some(("(", ")")),
+    // The precedence groups of the standard library.
+    strengths: &[
+        ("multiplicative_expression", 11),
+        ("additive_expression", 10),
+        ("bitwise_operation", 10),
+        ("range_expression", 9),
+        ("nil_coalescing_expression", 8),
+        ("check_expression", 7),
+        ("comparison_expression", 6),
+        ("equality_expression", 6),
+        ("conjunction_expression", 4),
+        ("disjunction_expression", 3),
+        ("ternary_expression", 2),
+    ],
     wraps: &[
         Wrap::new("navigation_expression", LOOSER),
         Wrap::new("postfix_expression", LOOSER),

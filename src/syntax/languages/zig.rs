@@ -36,6 +36,7 @@ const SYNTAX: Syntax = Syntax {
     terminator_optional: false,
     comment_starts: &["//"],
     strings: &["string", "multiline_string", "character"],
+    reserved: &["else", "fn", "if", "return", "struct", "switch", "while"],
     words: &["null", "undefined", "unreachable"],
     parentheses: Some(("(", ")")),
     ..PLAIN

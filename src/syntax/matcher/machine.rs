@@ -6,7 +6,7 @@ use crate::limits;
 use crate::syntax::grammar::flag;
 use crate::syntax::matcher::tokens::Tokens;
 use crate::syntax::matcher::{Capture, Match};
-use crate::syntax::pattern::{Op, Pattern, Spine, SpineStep};
+use crate::syntax::pattern::{Op, Pattern};
 use crate::syntax::tree::{Flat, MISSING};
 
 /// A point to return to.
@@ -27,10 +27,10 @@ enum Choice {
 }
 
 pub(super) struct Machine<'a> {
-    pattern: &'a Pattern,
-    flat: &'a Flat,
-    source: &'a [u8],
-    bound: Vec<Option<Capture>>,
+    pub(super) pattern: &'a Pattern,
+    pub(super) flat: &'a Flat,
+    pub(super) source: &'a [u8],
+    pub(super) bound: Vec<Option<Capture>>,
     trail: Vec<usize>,
     stack: Vec<Alternative>,
     failed: HashSet<(u32, u32, u64)>,
@@ -54,6 +54,11 @@ impl<'a> Machine<'a> {
             lenient: false,
             skipped: None,
         }
+    }
+
+    /// Whether the last candidate was given up before all its ways were tried.
+    pub fn gave_up(&self) -> bool {
+        self.steps > limits::MATCH_STEPS
     }
 
     /// Tries one candidate.
@@ -143,6 +148,9 @@ impl<'a> Machine<'a> {
                     .then_some((pc + 2, idx, parent));
             }
             Op::Enter { kind } if at_end || flat.node(idx).kind != *kind => {
+                if !at_end && let Some(state) = self.in_other_brackets(pc, idx, *kind) {
+                    return Some(state);
+                }
                 // A list that holds only runs may be absent.
                 let skip = self.empty_list(pc)?;
                 let ops = &pattern.ops[pc + 1..skip - 1];
@@ -245,7 +253,7 @@ impl<'a> Machine<'a> {
     }
 
     /// The child of `parent` before a place among its children that is not the first.
-    fn sibling_before(&self, idx: u32, parent: u32) -> u32 {
+    pub(super) fn sibling_before(&self, idx: u32, parent: u32) -> u32 {
         self.flat.child_before(idx, parent).unwrap_or(idx - 1)
     }
 
@@ -421,7 +429,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn bind_run(&mut self, slot: Option<usize>, from: u32, to: u32) -> bool {
+    pub(super) fn bind_run(&mut self, slot: Option<usize>, from: u32, to: u32) -> bool {
         if slot.is_some_and(|slot| !self.pattern.slots[slot].run) && !self.is_path(from, to) {
             return false;
         }
@@ -455,7 +463,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Binds a slot, or compares with what it already holds.
-    fn bind(&mut self, slot: Option<usize>, capture: Capture) -> bool {
+    pub(super) fn bind(&mut self, slot: Option<usize>, capture: Capture) -> bool {
         let Some(slot) = slot else {
             return true;
         };
@@ -531,68 +539,5 @@ impl<'a> Machine<'a> {
         }
         let start = node.start + open.len() as u32;
         Some((start, start + inner.len() as u32))
-    }
-
-    fn finish(&self, root: u32, idx: u32) -> Match {
-        let flat = self.flat;
-        let last = if self.pattern.sequence {
-            self.sibling_before(idx, flat.node(root).parent)
-        } else {
-            root
-        };
-        let end = self.match_end(last);
-        Match {
-            range: flat.node(root).start..end,
-            root,
-            root_end: idx,
-            captures: self
-                .bound
-                .iter()
-                .map(|c| {
-                    c.unwrap_or(Capture {
-                        nodes: (0, 0),
-                        bytes: (0, 0),
-                    })
-                })
-                .collect(),
-        }
-    }
-
-    /// The end of a match whose last root is `last`: before a terminator that the pattern lacks (D13).
-    fn match_end(&self, last: u32) -> u32 {
-        let flat = self.flat;
-        let levels = match &self.pattern.spine {
-            Spine::Closed => return flat.node(last).end,
-            Spine::Over { terminator } => {
-                let end = flat.node(last).end;
-                let rest = &self.source[end as usize..];
-                let blanks = rest
-                    .iter()
-                    .take_while(|b| matches!(b, b' ' | b'\t'))
-                    .count();
-                let written = rest[blanks..].starts_with(terminator.as_bytes());
-                return if written {
-                    end + (blanks + terminator.len()) as u32
-                } else {
-                    end
-                };
-            }
-            Spine::Open { levels } => levels,
-        };
-        let mut idx = last;
-        for level in levels {
-            let children: Vec<u32> = flat.children(idx).collect();
-            let step = match level {
-                SpineStep::Last => children.last(),
-                SpineStep::BeforeTerminator => {
-                    children.len().checked_sub(2).and_then(|i| children.get(i))
-                }
-            };
-            let Some(next) = step else {
-                break;
-            };
-            idx = *next;
-        }
-        flat.node(idx).end
     }
 }

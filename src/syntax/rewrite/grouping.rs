@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use crate::syntax::grammar::Grammar;
 use crate::syntax::languages::{Leading, Wrap};
+use crate::syntax::matcher::Capture;
 use crate::syntax::template::{Inserted, Output, Place, Planned, Template, TemplatePiece};
 use crate::syntax::tree::Flat;
 
@@ -183,13 +184,16 @@ impl Grouping<'_> {
     /// place inside.
     fn regrouped(&self, result: &Result, have: &HashSet<Place>, innermost: bool) -> HashSet<Place> {
         let (output, new) = result;
-        let new_nodes = NodesAt::new(
-            new,
-            output
-                .inserted
-                .iter()
-                .map(|i| i.range.start as u32..i.range.end as u32),
-        );
+        let bracketed = self.grammar.bracketed();
+        let inserted = output.inserted.iter();
+        let mut wanted: Vec<Range<u32>> = inserted
+            .map(|i| i.range.start as u32..i.range.end as u32)
+            .collect();
+        if !bracketed.is_empty() {
+            let around: Vec<Range<u32>> = wanted.iter().filter_map(with_brackets).collect();
+            wanted.extend(around);
+        }
+        let new_nodes = NodesAt::new(new, wanted.into_iter());
         let captures = self.planned.iter().flat_map(|p| &p.found.captures);
         let old_nodes = NodesAt::new(self.old, captures.map(|c| c.bytes.0..c.bytes.1));
         let mut places = HashSet::new();
@@ -247,6 +251,9 @@ impl Grouping<'_> {
             // Another rewrite took its place: any one node will do.
             return !after.is_empty();
         }
+        if self.keeps_brackets(capture, &range, new, new_nodes) {
+            return true;
+        }
         // The last node in it has the range of the capture where that is one token.
         let last = self.old.node(capture.nodes.1 - 1);
         if last.start == bytes.start && last.end == bytes.end {
@@ -258,6 +265,28 @@ impl Grouping<'_> {
             .iter()
             .map(kind_after)
             .any(|k| k == kind || before.iter().any(|b| self.old.node(*b).kind == k))
+    }
+
+    /// Whether the inside of brackets of their own kind (a lone generator's) is the inside of such again.
+    fn keeps_brackets(
+        &self,
+        capture: Capture,
+        range: &Range<u32>,
+        new: &Flat,
+        new_nodes: &NodesAt,
+    ) -> bool {
+        let is_inside = |flat: &Flat, idx: u32| {
+            self.grammar.bracketed().iter().any(|kinds| {
+                let node = flat.node(idx);
+                node.kind == kinds.instead && flat.node(node.parent).kind == kinds.under
+            })
+        };
+        let around = self.old.node(capture.nodes.0).parent;
+        let last = self.old.last_child(around);
+        is_inside(self.old, around)
+            && last == Some(capture.nodes.1)
+            && with_brackets(range)
+                .is_some_and(|range| new_nodes.at(&range).iter().any(|idx| is_inside(new, *idx)))
     }
 
     /// Whether a node stands where its language takes it in parentheses only.
@@ -306,6 +335,11 @@ impl Grouping<'_> {
             at = parent;
         }
     }
+}
+
+/// A range with the bracket on both sides of it.
+fn with_brackets(range: &Range<u32>) -> Option<Range<u32>> {
+    Some(range.start.checked_sub(1)?..range.end + 1)
 }
 
 /// How many places are tried one by one in a result.

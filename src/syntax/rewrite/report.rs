@@ -5,7 +5,8 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::syntax::languages::Context;
-use crate::syntax::report::{SkippedFile, counted, counted_plural, read_as, without_preface};
+use crate::syntax::report::{SkippedFile, read_as, without_preface};
+use crate::text::{counted, counted_plural};
 
 /// The answer of `ast_edit`.
 #[derive(Clone, Debug, Serialize)]
@@ -31,11 +32,11 @@ pub struct EditReport {
     pub files_searched: usize,
     /// A unified diff of all files, its first lines where it is long.
     pub diff: String,
-    /// Whether lines of the diff were cut.
+    /// Whether the diff is not shown whole.
     pub diff_truncated: bool,
-    /// How many.
+    /// What of it is not shown, in sentences.
     #[serde(skip)]
-    pub diff_lines_cut: usize,
+    pub diff_notice: String,
     /// Each replacement, in order, up to 200.
     pub changes: Vec<ChangeReport>,
     /// Files that were not looked at, and why.
@@ -103,10 +104,8 @@ impl fmt::Display for EditReport {
         if !self.diff.is_empty() {
             write!(f, "\n{}", self.diff.trim_end())?;
         }
-        match self.diff_lines_cut {
-            0 => {}
-            1 => write!(f, "\n... 1 more line of the diff is not shown")?,
-            cut => write!(f, "\n... {cut} more lines of the diff are not shown")?,
+        if !self.diff_notice.is_empty() {
+            write!(f, "\n{}", self.diff_notice.trim_end())?;
         }
         Ok(())
     }

@@ -13,6 +13,8 @@ use crate::syntax::matcher::{self, Match};
 use crate::syntax::pattern::Pattern;
 use crate::syntax::place::clipped;
 use crate::syntax::report::SkippedFile;
+use crate::syntax::rewrite::binding::rebound_else;
+use crate::syntax::rewrite::deletion;
 use crate::syntax::rewrite::grouping::Grouping;
 use crate::syntax::rewrite::{ChangeReport, RewrittenFile};
 use crate::syntax::search::Searcher;
@@ -65,7 +67,16 @@ impl Work<'_> {
         let found = matcher::find(self.pattern, &flat, &source, usize::MAX);
         let index = LineIndex::new(&source);
         let mut warnings = Vec::new();
-        let plan = plan(found, self.pattern, self.template);
+        let mut plan = plan(found, self.pattern, self.template);
+        deletion::widen(
+            &deletion::Source {
+                grammar: self.grammar,
+                flat: &flat,
+                bytes: &source,
+            },
+            self.template,
+            &mut plan.planned,
+        );
         for (range, why) in &plan.skipped {
             let line = index.line_of(range.start as usize);
             let text = short(&source[range.start as usize..range.end as usize]);
@@ -116,8 +127,11 @@ impl Work<'_> {
             };
             (output, tree) = grouping.settle((output, tree), &attempt);
         }
-        if !self.allow_syntax_errors {
-            self.check(&shown, &flat, &tree, &output, &source)?;
+        if let Err(error) = self.check(&shown, &flat, &tree, &output, &source) {
+            if !self.allow_syntax_errors {
+                return Err(error);
+            }
+            warnings.push(error.to_string());
         }
         let lost = lost_comments(self.template, &flat, &plan.planned);
         warnings.extend(lost.iter().map(|comment| {
@@ -222,6 +236,9 @@ impl Work<'_> {
                 .or(new.errors.first())
                 .map_or(0, |e| e.start as usize);
             return refuse(at, "be a syntax error");
+        }
+        if let Some(at) = rebound_else(self.grammar, new, output) {
+            return refuse(at, "bind its `else` to another `if`");
         }
         let before = empty_bodies(self.grammar, old, source);
         let after = empty_bodies(self.grammar, new, &output.bytes);

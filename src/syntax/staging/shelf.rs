@@ -21,6 +21,7 @@ use crate::limits;
 
 const FOLDER: &str = "staging";
 const COUNTER: &str = "counter";
+const EXPIRED: &str = "expired";
 const LOCK_NAME: &str = "staging.lock";
 
 /// What may be done with an edit.
@@ -57,6 +58,7 @@ pub(super) enum OpenShelf<'a> {
 pub(super) struct Memory {
     last: u64,
     edits: BTreeMap<EditId, Shelved>,
+    expired: BTreeSet<EditId>,
 }
 
 pub(super) struct Disk {
@@ -146,6 +148,35 @@ impl OpenShelf<'_> {
         }
     }
 
+    /// Removes edits and remembers that they have expired.
+    pub(super) fn expire(&mut self, ids: &[EditId]) -> Result<(), StagingError> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let mut expired = self.expired();
+        expired.extend(ids);
+        while expired.len() > limits::EXPIRED_EDITS {
+            expired.pop_first();
+        }
+        match self {
+            Self::Memory(memory) => memory.expired = expired,
+            // On a full disk the edits still go; only their ids are then forgotten.
+            Self::Disk(disk) => drop(disk.note_expired(&expired)),
+        }
+        ids.iter().try_for_each(|id| self.remove(*id))
+    }
+
+    pub(super) fn has_expired(&self, id: EditId) -> bool {
+        self.expired().contains(&id)
+    }
+
+    fn expired(&self) -> BTreeSet<EditId> {
+        match self {
+            Self::Memory(memory) => memory.expired.clone(),
+            Self::Disk(disk) => disk.expired(),
+        }
+    }
+
     pub(super) fn remove(&mut self, id: EditId) -> Result<(), StagingError> {
         match self {
             Self::Memory(memory) => {
@@ -219,6 +250,17 @@ impl Disk {
         write_atomically(&path, format!("{next}\n").as_bytes())
             .map_err(|source| failed("write", &path, source))?;
         Ok(next)
+    }
+
+    /// The ids that are remembered as expired. What cannot be read only makes an answer less exact.
+    fn expired(&self) -> BTreeSet<EditId> {
+        let text = fs::read_to_string(self.dir.join(EXPIRED)).unwrap_or_default();
+        text.lines().filter_map(|line| line.parse().ok()).collect()
+    }
+
+    fn note_expired(&self, expired: &BTreeSet<EditId>) -> io::Result<()> {
+        let text: String = expired.iter().map(|id| format!("{id}\n")).collect();
+        write_atomically(&self.dir.join(EXPIRED), text.as_bytes())
     }
 
     fn put(&self, staged: Staged) -> Result<(), StagingError> {

@@ -1,8 +1,11 @@
 //! `ast_edit` and `resolve`: staged, compared, applied to all files or to none.
 
 use std::sync::Mutex;
+use std::time::{Duration, SystemTime};
 
-use toolbox::files::WriteObserver;
+use toolbox::files::{ContentHash, WriteObserver};
+use toolbox::limits;
+use toolbox::syntax::staging::{Proposal, StagedFile};
 
 use super::*;
 use crate::files_support::{Notes, chmod, tree};
@@ -258,7 +261,91 @@ fn a_rewrite_that_breaks_the_file_is_refused() {
     let mut args = json!({"pattern": "f($A)", "rewrite": "g($A", "path": "a.js"});
     bench.refuses("ast_edit", args.clone(), ErrorKind::Failed, "a.js");
     args["allow_syntax_errors"] = json!(true);
-    assert_eq!(bench.stage(args), "edit_1", "the refused one took no id");
+    let allowed = bench.call("ast_edit", args).expect("it is staged");
+    let words = "warning: the rewrite would break a.js: line 1 would be a syntax error";
+    assert_eq!(
+        allowed.data["edit_id"], "edit_1",
+        "the refused one took no id"
+    );
+    assert!(allowed.text.contains(words), "{}", allowed.text);
+}
+
+// D11: an `else` outside of the match, or in the template, must not go to an `if` of a capture.
+#[test]
+fn a_rewrite_that_moves_an_else_to_another_if_is_refused() {
+    let bench = Bench::new(&[("a.c", "void f() {\n  if (a) g(); else h();\n}\n")]);
+    let mut args = json!({"pattern": "g()", "rewrite": "if (b) g()", "path": "a.c"});
+    let words = "line 2 would bind its `else` to another `if`";
+    bench.refuses("ast_edit", args.clone(), ErrorKind::Failed, words);
+    args["allow_syntax_errors"] = json!(true);
+    let allowed = bench.call("ast_edit", args).expect("it is staged");
+    assert!(allowed.text.contains(words), "{}", allowed.text);
+    let braced = json!({"pattern": "g();", "rewrite": "{ if (b) g(); }", "path": "a.c"});
+    let fine = bench.call("ast_edit", braced).expect("it is staged");
+    assert_eq!(fine.data["warnings"], json!([]));
+}
+
+// R60: one huge line does not make the answer huge, and the answer says what it cut.
+#[test]
+fn the_diff_of_a_huge_line_is_cut_and_says_so() {
+    let filler = "x=f(2);".repeat(75_000);
+    let source = format!("{filler}y=f(1);{filler}\n");
+    let bench = Bench::new(&[("min.js", &source), ("small.js", "y=f(1);\n")]);
+    let args = |path: &str| json!({"pattern": "f(1)", "rewrite": "g(1)", "path": path});
+    let huge = bench
+        .call("ast_edit", args("min.js"))
+        .expect("it is staged");
+    assert!(huge.text.len() < 5_000, "{} bytes", huge.text.len());
+    assert!(huge.text.contains("x=f(2);y=g(1);x=f(2);"), "{}", huge.text);
+    assert!(
+        huge.text
+            .ends_with("... 2 lines of the diff are too long and cut")
+    );
+    assert_eq!(huge.data["diff_truncated"], true);
+    let small = bench
+        .call("ast_edit", args("small.js"))
+        .expect("it is staged");
+    assert_eq!(small.data["diff_truncated"], false);
+    assert!(!small.text.contains("too long"), "{}", small.text);
+}
+
+// D12: an edit that waited for too long is told from one that never was.
+#[test]
+fn an_expired_edit_is_said_to_be_expired() {
+    let place = Place::new();
+    let path = place.write("a.js", "f(1)\n");
+    let proposal = Proposal {
+        pattern: "f($A)".to_owned(),
+        rewrite: "g($A)".to_owned(),
+        language: "javascript".to_owned(),
+        replacements: 1,
+        files: vec![StagedFile {
+            hash_before: ContentHash::of_file(&path).expect("a readable file"),
+            path,
+            bytes_after: b"g(1)\n".to_vec(),
+        }],
+    };
+    let long_ago = SystemTime::now() - limits::STAGED_EDIT_LIFETIME - Duration::from_secs(1);
+    let store = || StagingStore::on_disk(&place.state());
+    store().stage(proposal, long_ago).expect("it is staged");
+    let workspace = Workspace::open(&place.work()).expect("the folder exists");
+    let syntax = SyntaxResources::new(Arc::new(Grammars::bundled()), workspace)
+        .with_edits(store(), Committer::new(place.state()));
+    let resources = Resources {
+        syntax: Some(syntax),
+        ..Resources::default()
+    };
+    let run = Run::builder(connect(&resources))
+        .approver(AutoApprove::up_to(Tier::Write))
+        .build();
+    let bench = Bench { place, run };
+    for action in ["accept", "discard"] {
+        let resolve = |edit_id: &str| json!({"edit_id": edit_id, "action": action});
+        let words = "edit_1 has expired";
+        bench.refuses("resolve", resolve("edit_1"), ErrorKind::Expired, words);
+        bench.refuses("resolve", resolve("edit_2"), ErrorKind::NotFound, "edit_2");
+    }
+    assert_eq!(bench.read("a.js"), "f(1)\n");
 }
 
 // D12, D16: line endings, byte order mark and mode survive; what is not UTF-8 is named and left alone.

@@ -301,3 +301,39 @@ fn a_cancelled_search_says_so() {
         .expect_err("it was cancelled");
     assert_eq!(error.kind(), ErrorKind::Cancelled);
 }
+
+// D8, D15: a candidate that would take for ever is given up, counted and named.
+#[test]
+fn candidates_that_are_given_up_are_said() {
+    let list: Vec<String> = (0..400).map(|i| format!("a{i}")).collect();
+    let source = format!("f({});\nf(p, q, p, q);\n", list.join(", "));
+    let bench = Bench::new(&[("a.js", &source)]);
+    let hard = "f($$$A, $X, $$$B, $Y, $$$C, $X, $$$D, $Y, $$$E)";
+    let args = |pattern: &str| json!({"pattern": pattern, "path": "a.js"});
+    let answer = bench.call("ast_grep", args(hard)).expect("the search runs");
+    let counted = (&answer.data["shown"], &answer.data["given_up"]);
+    assert_eq!(counted, (&json!(1), &json!(1)));
+    let words = "1 candidate was given up after 4000000 steps";
+    assert!(answer.text.contains(words), "{}", answer.text);
+    let answer = bench.call("ast_grep", args("f($$$A, $X, $$$B)"));
+    let answer = answer.expect("the search runs");
+    assert_eq!(
+        (&answer.data["shown"], answer.data.get("given_up")),
+        (&json!(2), None)
+    );
+}
+
+// D14: a hint that looked at a part of the files says so.
+#[test]
+fn a_hint_from_some_of_the_files_says_so() {
+    let source = format!("near(a, [{}]);\n", "1, ".repeat(25_000));
+    let bench = Bench::new(&[("a.js", &source), ("b.js", &source)]);
+    let hint = |path: &str| {
+        let data = bench.grep(json!({"pattern": "near($A)", "language": "js", "path": path}));
+        assert_eq!(data["shown"], 0);
+        data["hint"].as_str().unwrap_or_default().to_owned()
+    };
+    let words = "looked at the first 1 of the 2 files that hold the pattern's words";
+    assert!(hint(".").contains(words), "{}", hint("."));
+    assert!(!hint("a.js").contains("looked at"), "{}", hint("a.js"));
+}

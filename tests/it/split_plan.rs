@@ -42,6 +42,7 @@ fn attributes_comments_and_clauses_stay_with_their_unit() {
             Container # c|@d|class C(B):|    x = 1||    def m(self
               Item     x = 1|
               Item     def m(self):|        pass|        # end|
+                Block         pass|
             Item if a:|    b|else:|    c|
         "#]],
     );

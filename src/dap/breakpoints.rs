@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use crate::dap::protocol::{Capabilities, flag, int, text};
+use crate::dap::report::BreakpointEntry;
 
 /// A breakpoint as it was asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,6 +34,21 @@ impl LineBreakpoint {
         Self {
             line,
             ..Self::default()
+        }
+    }
+
+    /// What there is to say of it: where it is, and what became of it in a session.
+    pub(crate) fn entry(&self, file: String, placed: Option<&Placed>) -> BreakpointEntry {
+        BreakpointEntry {
+            file,
+            line: placed.map_or(self.line, |placed| placed.line),
+            verified: placed.is_some_and(|placed| placed.verified),
+            moved_from: placed.and_then(Placed::moved_from),
+            message: placed.and_then(|placed| placed.message.clone()),
+            hits: placed.map_or(0, |placed| placed.hits),
+            condition: self.condition.clone(),
+            hit_condition: self.hit_condition.clone(),
+            log_message: self.log_message.clone(),
         }
     }
 

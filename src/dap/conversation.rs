@@ -15,8 +15,8 @@ use crate::dap::error::DapError;
 use crate::dap::machine::EndReason;
 use crate::dap::plan::{AttachSpec, LaunchSpec, Planner};
 use crate::dap::report::{
-    AdapterEntry, AdaptersReport, BreakpointEntry, BreakpointsReport, EvaluateReport, OutputReport,
-    ScopesReport, SetReport, StackReport, StopReport, ThreadsReport, VariablesReport,
+    AdapterEntry, AdaptersReport, BreakpointsReport, EvaluateReport, OutputReport, ScopesReport,
+    SetReport, StackReport, StopReport, ThreadsReport, VariablesReport,
 };
 use crate::dap::session::{Plan, Session};
 use crate::dap::supervisor::{Claim, Shared};
@@ -576,17 +576,8 @@ impl Conversation {
                     let mut placed = machine.placements.of(path).iter();
                     placed.find(|placed| placed.wanted == *wanted).cloned()
                 });
-                breakpoints.push(BreakpointEntry {
-                    file: self.workspace.display(path),
-                    line: placed.as_ref().map_or(wanted.line, |placed| placed.line),
-                    verified: placed.as_ref().is_some_and(|placed| placed.verified),
-                    moved_from: placed.as_ref().and_then(|placed| placed.moved_from()),
-                    message: placed.as_ref().and_then(|placed| placed.message.clone()),
-                    hits: placed.as_ref().map_or(0, |placed| placed.hits),
-                    condition: wanted.condition.clone(),
-                    hit_condition: wanted.hit_condition.clone(),
-                    log_message: wanted.log_message.clone(),
-                });
+                let file = self.workspace.display(path);
+                breakpoints.push(wanted.entry(file, placed.as_ref()));
             }
         }
         BreakpointsReport {

@@ -326,6 +326,8 @@ fn flycheck_running(
             Some(Err(why)) => return Settled::Unavailable(why),
             None => return Settled::Pending(under_way(server)),
         }
+        // It tells the end before what it found last; its answer shows that it has said both.
+        server.answers(deadline, cancel);
         // Another one may have been asked for before this one ended: a save cancels the check that runs.
         let until = (Instant::now() + QUIET_FLYCHECK).max(since + FLYCHECK_FOLLOWS);
         let again = server.wait(until.min(deadline), cancel, |state| {

@@ -44,15 +44,12 @@ impl FindingResources {
     }
 }
 
-/// Refuses a limit under which nothing could be shown.
-pub(super) fn check_limit(name: &str, limit: usize) -> Result<(), ToolError> {
+/// Refuses a limit under which nothing could be shown, in the words of the caller.
+pub(super) fn check_limit(limit: usize, refusal: &str) -> Result<(), ToolError> {
     if limit > 0 {
         return Ok(());
     }
-    Err(
-        ToolError::invalid_args(format!("{name} is 0: nothing could be shown"))
-            .with_hint("pass 1 or more, or leave it out"),
-    )
+    Err(ToolError::invalid_args(refusal).with_hint("pass 1 or more, or leave it out"))
 }
 
 /// Gives an error of the engine its kind and its next step.

@@ -65,7 +65,7 @@ impl Tool for Glob {
     fn run(&self, call: &Call<'_>, args: GlobArgs) -> Result<Output, ToolError> {
         let workspace = &self.resources.workspace;
         let limit = args.limit.unwrap_or(self.resources.limits.files);
-        check_limit("limit", limit)?;
+        check_limit(limit, "limit is 0: nothing could be shown")?;
         let base = match &args.path {
             None => workspace.root().to_owned(),
             Some(path) => {

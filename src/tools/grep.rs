@@ -105,7 +105,7 @@ impl Tool for Grep {
     fn run(&self, call: &Call<'_>, args: GrepArgs) -> Result<Output, ToolError> {
         let workspace = &self.resources.workspace;
         let limit = args.head_limit.unwrap_or(self.resources.limits.results);
-        check_limit("head_limit", limit)?;
+        check_limit(limit, "head_limit is 0: nothing could be shown")?;
         let before = context_lines("before", args.before.or(args.context))?;
         let after = context_lines("after", args.after.or(args.context))?;
         let paths = list(args.path)

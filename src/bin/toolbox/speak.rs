@@ -158,6 +158,8 @@ mod tests {
             include_str!("../../tools/resolve.rs"),
             include_str!("../../tools/vibe.rs"),
             include_str!("../../tools/finding.rs"),
+            include_str!("../../tools/grep.rs"),
+            include_str!("../../tools/glob.rs"),
             include_str!("../../tools/ask_user.rs"),
             include_str!("../../finding/grep.rs"),
             include_str!("../../finding/glob.rs"),

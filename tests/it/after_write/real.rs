@@ -356,7 +356,7 @@ fn rust_analyzer_tells_a_break_once() {
     .check();
 }
 
-// Issue 4: a change that breaks its callers says so, in files that nobody opened.
+// R30, R33: a change that breaks its callers says so, in files that nobody opened.
 #[test]
 fn new_errors_in_other_files_are_told_and_capped() {
     if peers::find("rust-analyzer").is_none() {

@@ -503,9 +503,9 @@ mod tests {
         };
         let second = at("fn b").unwrap()..source.len();
         let body = at("u8 {").unwrap() + 4..source.len() - 1;
-        assert!(found.within_but_for(0..25, [8..24].into_iter()));
+        assert!(found.within_but_for(0..25, std::iter::once(8..24)));
         assert!(found.within(second.clone()));
-        assert!(!found.within_but_for(second, [body].into_iter()));
+        assert!(!found.within_but_for(second, std::iter::once(body)));
         assert!(!found.within_but_for(0..25, [0..3, 8..24].into_iter()));
     }
 

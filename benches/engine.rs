@@ -4,7 +4,8 @@
 //! `engine search LANG PATTERN FOLDER [MAX]` prints the matches as JSON lines; `engine again LANG PATTERN
 //! FOLDER` searches twice with one cache and prints the CPU and wall seconds of the second search;
 //! `engine verify LANG FOLDER` reads patterns from its input, one a line, and compares each answer with
-//! that of a full parse of every file.
+//! that of a full parse of every file. `engine cells FOLDER` runs `1+1` in one interpreter again and again
+//! and prints the median and the least wall milliseconds of a cell, as the caller of a linked crate has it.
 
 #![expect(
     unsafe_code,
@@ -17,10 +18,15 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use toolbox::cancel::Cancel;
+use toolbox::child::{Processes, Watch};
+use toolbox::kernel::KernelOptions;
+use toolbox::run::{AutoApprove, CallOptions, Run};
 use toolbox::syntax::Grammars;
 use toolbox::syntax::cache::Cache;
 use toolbox::syntax::report::SearchReport;
 use toolbox::syntax::search::{Query, Searcher};
+use toolbox::tool::Tier;
+use toolbox::tools::{EvalResources, Resources, connect};
 
 #[path = "../src/bin/toolbox/allocator.rs"]
 mod allocator;
@@ -40,13 +46,16 @@ fn main() -> ExitCode {
         },
         ["again", language, pattern, folder] => again(language, pattern, folder),
         ["verify", language, folder] => verify(language, folder),
+        ["cells", folder] => cells(folder),
         // Without arguments it is `cargo bench` that calls; the comparison needs its corpora.
         _ => usage(),
     }
 }
 
 fn usage() -> ExitCode {
-    eprintln!("engine search|again LANG PATTERN FOLDER, or engine verify LANG FOLDER < PATTERNS");
+    eprintln!(
+        "engine search|again LANG PATTERN FOLDER, engine verify LANG FOLDER < PATTERNS, or engine cells FOLDER"
+    );
     ExitCode::from(2)
 }
 
@@ -127,6 +136,40 @@ fn again(language: &str, pattern: &str, folder: &str) -> ExitCode {
         second.matches.len(),
         cache.bytes()
     );
+    ExitCode::SUCCESS
+}
+
+/// How often the cell is run, after a few that are not counted.
+const CELLS: usize = 300;
+
+fn cells(folder: &str) -> ExitCode {
+    let options = KernelOptions::new(root(folder), std::env::vars_os().collect());
+    let registry = connect(&Resources {
+        eval: Some(EvalResources::new(Processes::new(Watch::Shell), options)),
+        ..Resources::default()
+    });
+    let run = Run::builder(registry)
+        .approver(AutoApprove::up_to(Tier::Exec))
+        .build();
+    let mut times = Vec::new();
+    for n in 0..CELLS + 20 {
+        let args = serde_json::json!({"code": "1+1", "description": "a cell of the benchmark"});
+        let began = Instant::now();
+        let answer = run.dispatch("eval", args, CallOptions::new());
+        let took = began.elapsed().as_secs_f64() * 1e3;
+        match answer {
+            Ok(answer) if answer.data["result"] == "2" => {}
+            other => {
+                eprintln!("a cell failed: {other:?}");
+                return ExitCode::FAILURE;
+            }
+        }
+        if n >= 20 {
+            times.push(took);
+        }
+    }
+    times.sort_by(f64::total_cmp);
+    println!("{:.4}\t{:.4}", times[CELLS / 2], times[0]);
     ExitCode::SUCCESS
 }
 

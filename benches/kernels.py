@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Compares `eval` with ipykernel behind jupyter_client, and a step of `debug` with the adapter's own time.
 
-    benches/kernels.py [TOOLBOX]    (default: target/release/toolbox)
+    benches/kernels.py [TOOLBOX [ENGINE]]    (default: target/release/toolbox)
 
 Run it with the Python of `target/peers/venv`, which `tests/install-peers` makes: it needs jupyter_client,
 ipykernel and debugpy. Each side does the same work in the same run, one after the other; the ratios are what
-counts. A session of toolbox is driven as any harness drives it, by JSON lines over pipes.
+counts. A session of toolbox is driven as any harness drives it, by JSON lines over pipes. jupyter_client is a
+library in the process of its caller; ENGINE, the binary of the bench `engine`, is the same for the crate.
 """
 
 import json
@@ -113,7 +114,7 @@ def row(name, ours, theirs, unit, goal, better="less"):
     print(f"{name:34} {ours:10.3f} {unit:4} {theirs:10.3f} {unit:4} {ratio:7.1f}x   {goal}")
 
 
-def kernels(program):
+def kernels(program, engine):
     with tempfile.TemporaryDirectory() as folder:
         first = []
         for _ in range(5):
@@ -137,7 +138,11 @@ def kernels(program):
                 side.cell("1+1")
         ours = [timed(lambda: toolbox.cell("1+1")) for _ in range(300)]
         theirs = [timed(lambda: jupyter.cell("1+1")) for _ in range(100)]
-        row("round trip of 1+1", median(ours) * 1e3, median(theirs) * 1e3, "ms", "50x")
+        theirs = median(theirs) * 1e3
+        row("round trip of 1+1, by a session", median(ours) * 1e3, theirs, "ms", "50x")
+        if engine:
+            linked = subprocess.run([engine, "cells", folder], capture_output=True, text=True, check=True)
+            row("round trip of 1+1, linked", float(linked.stdout.split()[0]), theirs, "ms", "50x")
         ours = int(toolbox.cell("import os; os.getpid()")["result"])
         theirs = int(jupyter.cell("import os; os.getpid()")[0])
         row("idle memory of the kernel", resident(ours), resident(theirs), "MiB", "4x")
@@ -247,5 +252,5 @@ if __name__ == "__main__":
     program = os.path.abspath(program)
     if not os.access(program, os.X_OK):
         raise SystemExit(f"{program} is no program: cargo build --release")
-    kernels(program)
+    kernels(program, os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None)
     steps(program)

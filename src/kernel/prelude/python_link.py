@@ -316,7 +316,7 @@ class Link:
     def read(self):
         checked(INCOMING)
         start = len(self.buffer)
-        chunk = os.read(INCOMING, 1 << 18)
+        chunk = os.read(INCOMING, 1 << 16)
         if not chunk:
             self.end()
             return

@@ -441,8 +441,6 @@ fn before_exec(command: &mut Command, isolation: Isolation, record: Option<(Arc<
             }
             if isolation != Isolation::Group {
                 rustix::process::setsid()?;
-            }
-            if isolation == Isolation::Keeper {
                 // The mark stays across the exec, and no child inherits it.
                 rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
             }

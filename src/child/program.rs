@@ -32,11 +32,10 @@ pub enum Isolation {
     /// A process group.
     #[default]
     Group,
-    /// A session without a terminal, whose groups all end with it.
+    /// A session without a terminal, whose groups all end with it. Its leader becomes the parent of every
+    /// process that its descendants orphan, so that a daemon is found as long as the leader lives.
     Session,
-    /// Such a session whose leader becomes the parent of every process that its descendants orphan, so
-    /// that a daemon is found as long as the leader lives. The leader must outlive SIGTERM; it is ended
-    /// last.
+    /// Such a session whose leader outlives SIGTERM, and is ended after everything that it is the parent of.
     Keeper,
 }
 

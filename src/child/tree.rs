@@ -60,19 +60,21 @@ pub(crate) fn end(roots: &[Root], grace: Duration) {
     if roots.is_empty() {
         return;
     }
+    // What was seen once stays a part of the tree: its parent, by which it was found, may end before it.
+    let mut seen = roots.to_vec();
     let keepers: Vec<i32> = roots
         .iter()
         .filter(|root| root.keeper)
         .map(|root| root.pid.as_raw_nonzero().get())
         .collect();
     if !grace.is_zero() {
-        let members = open_members(roots, &[]);
+        let members = look(&mut seen, &[]);
         signal(roots, &members, Signal::TERM);
-        await_end(open_members(roots, &keepers), grace);
+        await_end(look(&mut seen, &keepers), grace);
     }
     if !keepers.is_empty() {
         for _ in 0..ROUNDS {
-            let members = open_members(roots, &keepers);
+            let members = look(&mut seen, &keepers);
             if members.is_empty() {
                 break;
             }
@@ -81,7 +83,7 @@ pub(crate) fn end(roots: &[Root], grace: Duration) {
         }
     }
     for _ in 0..ROUNDS {
-        let members = open_members(roots, &[]);
+        let members = look(&mut seen, &[]);
         // Also when no member is seen: without a readable process table the group is all there is.
         signal(roots, &members, Signal::KILL);
         if members.is_empty() {
@@ -104,7 +106,7 @@ pub(crate) fn others(root: Root, patience: Duration) -> usize {
         if n_living == 0 || left.is_zero() {
             return n_living;
         }
-        await_end(open_members(&[root], &[own]), left);
+        await_end(open(living(&[root]), &[own]), left);
     }
 }
 
@@ -183,11 +185,33 @@ fn members(roots: &[Root], table: &[Row], own: i32) -> Vec<Row> {
         .collect()
 }
 
-/// Opens the living members of the trees, without the processes `spared`.
-fn open_members(roots: &[Root], spared: &[i32]) -> Vec<OwnedFd> {
+/// Opens the living members of the trees, without the processes `spared`, and takes note of all.
+fn look(seen: &mut Vec<Root>, spared: &[i32]) -> Vec<OwnedFd> {
+    let rows = living(seen);
+    for row in &rows {
+        let known = seen
+            .iter()
+            .any(|root| root.pid.as_raw_nonzero().get() == row.pid);
+        if let Some(pid) = Pid::from_raw(row.pid).filter(|_| !known) {
+            seen.push(Root {
+                pid,
+                start: row.start,
+                pinned: false,
+                keeper: false,
+            });
+        }
+    }
+    open(rows, spared)
+}
+
+/// The living members of the trees.
+fn living(roots: &[Root]) -> Vec<Row> {
     let own = rustix::process::getpid().as_raw_nonzero().get();
     members(roots, &read_table(), own)
-        .into_iter()
+}
+
+fn open(rows: Vec<Row>, spared: &[i32]) -> Vec<OwnedFd> {
+    rows.into_iter()
         .filter(|row| !spared.contains(&row.pid))
         .filter_map(|row| {
             let descriptor = pidfd_open(Pid::from_raw(row.pid)?, PidfdFlags::empty()).ok()?;

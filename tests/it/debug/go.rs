@@ -1,6 +1,6 @@
 //! Sessions with delve, which calls us back and builds the program itself.
 
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -85,16 +85,26 @@ fn a_build_error_is_shown() {
     bench.nothing_is_left();
 }
 
+/// A delve that the test started; it ends with the test, also when that fails.
+struct Headless(Child);
+
+impl Drop for Headless {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 // R80: a program that was attached to goes on when the session ends, also from a breakpoint.
 #[test]
 fn an_attached_program_goes_on() {
     let Some(bench) = bench() else { return };
     bench.write(
         "main.go",
-        "package main\n\nimport (\n\t\"os\"\n\t\"time\"\n)\n\nfunc main() {\n\tn := 0\n\tfor {\n\t\tn++\n\t\tif n == 2 {\n\t\t\tos.WriteFile(\"started\", nil, 0o644)\n\t\t}\n\t\ttime.Sleep(20 * time.Millisecond)\n\t\tif _, err := os.Stat(\"stop\"); err == nil {\n\t\t\tbreak\n\t\t}\n\t}\n\tos.WriteFile(\"done\", nil, 0o644)\n}\n",
+        "package main\n\nimport (\n\t\"os\"\n\t\"time\"\n)\n\nfunc main() {\n\tn := 0\n\tfor n < 10000 {\n\t\tn++\n\t\tif n == 2 {\n\t\t\tos.WriteFile(\"started\", nil, 0o644)\n\t\t}\n\t\ttime.Sleep(20 * time.Millisecond)\n\t\tif _, err := os.Stat(\"stop\"); err == nil {\n\t\t\tbreak\n\t\t}\n\t}\n\tos.WriteFile(\"done\", nil, 0o644)\n}\n",
     );
     let port = free_port();
-    let mut dlv = Command::new(peers::find("dlv").expect("found above"))
+    let dlv = Command::new(peers::find("dlv").expect("found above"))
         .args([
             "debug",
             ".",
@@ -110,6 +120,7 @@ fn an_attached_program_goes_on() {
         .stderr(Stdio::null())
         .spawn()
         .expect("it starts");
+    let _dlv = Headless(dlv);
     // It listens before its own `--continue` has reached the program: two who start it at once lock delve up.
     let started = bench.work().join("started");
     let deadline = Instant::now() + Duration::from_secs(120);
@@ -130,8 +141,5 @@ fn an_attached_program_goes_on() {
     while !done.exists() && Instant::now() < deadline {
         std::thread::yield_now();
     }
-    let goes_on = done.exists();
-    dlv.kill().expect("it lives");
-    dlv.wait().expect("it ended");
-    assert!(goes_on, "it was left halted");
+    assert!(done.exists(), "it was left halted");
 }

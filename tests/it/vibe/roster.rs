@@ -220,6 +220,25 @@ fn a_kill_takes_the_whole_tree() {
     bench.refuses("vibe_send", message, ErrorKind::NotFound, &other);
 }
 
+// R134: what ignores SIGTERM in a session of its own ends too, although its parent goes before it.
+#[test]
+fn a_kill_takes_what_lost_its_parent_to_it() {
+    let bench = Bench::new(
+        "setsid sh -c 'trap \"\" TERM INT HUP; echo $$ > stubborn; exec sleep 304' &
+         until [ -s stubborn ]; do :; done
+         cat stubborn > ready; sleep 305",
+    );
+    let ready = bench.fifo("ready");
+    let id = bench.spawn("go");
+    let stubborn = Process::of(ready.read().trim());
+    let killed = bench.answer("vibe_kill", json!({"worker_id": id}));
+    assert_eq!(killed.data["note"], "killed");
+    assert!(
+        stubborn.ends_within(Duration::ZERO),
+        "the kill waited for it"
+    );
+}
+
 // D27: an unknown id names those there are.
 #[test]
 fn an_unknown_worker_names_the_known_ones() {

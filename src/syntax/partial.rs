@@ -141,10 +141,13 @@ impl Searcher<'_> {
         }
         // Cutting a file into units takes longer than matching a tree that is there.
         let is_whole = source.held.is_some_and(|h| h.covered == Covered::Whole);
-        let plan = if self.full_parse || is_whole && !lacks_tokens() {
+        let plan = if self.full_parse {
             Plan::Whole
         } else if is_whole {
-            Plan::Skip
+            match lacks_tokens() {
+                true => Plan::Skip,
+                false => Plan::Whole,
+            }
         } else {
             let id = grammar.row.id;
             let units = || source.units(id);

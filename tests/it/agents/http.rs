@@ -5,7 +5,7 @@ mod limits;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Barrier;
 use std::time::Duration;
 
@@ -90,6 +90,11 @@ impl Server {
         let mut reader = BufReader::new(stream.try_clone().expect("a descriptor"));
         reader.read_line(&mut answer).expect("it answers");
         (stream, answer)
+    }
+
+    /// Waits for its end, which somebody else has asked for.
+    fn ends(&mut self) -> ExitStatus {
+        self.process.wait().expect("it was started here")
     }
 }
 
@@ -404,13 +409,7 @@ fn the_server_ends_gracefully() {
     let pid = rustix::process::Pid::from_raw(i32::try_from(server.process.id()).expect("a pid"))
         .expect("not zero");
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("it runs");
-    assert!(
-        server
-            .process
-            .wait()
-            .expect("it was started here")
-            .success()
-    );
+    assert!(server.ends().success());
 }
 
 // R159, R162, R168: the commands of the source, with only the host changed.

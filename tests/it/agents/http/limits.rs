@@ -244,13 +244,7 @@ fn a_request_under_way_is_answered_at_the_end() {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).expect("it answers");
     assert_eq!(last(&answer).0, 200, "{answer}");
-    assert!(
-        server
-            .process
-            .wait()
-            .expect("it was started here")
-            .success()
-    );
+    assert!(server.ends().success());
 }
 
 // R159: the token comes from a file or the environment; the file goes first, and only its first line counts.

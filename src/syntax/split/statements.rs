@@ -21,8 +21,8 @@ pub(super) struct Statements {
     stuck: bool,
     /// The cut that ends where this statement begins, if any.
     follows_cut: bool,
-    /// Whether its statements belong to cases, so that leaving one out moves the others.
-    has_cases: bool,
+    /// Whether the label of a case is being read, which stays, or its statements would belong to another.
+    in_label: bool,
     n_directives: usize,
 }
 
@@ -33,7 +33,7 @@ impl Statements {
             start: None,
             stuck: false,
             follows_cut: false,
-            has_cases: false,
+            in_label: false,
             n_directives: lexer.n_directives,
         }
     }
@@ -53,7 +53,10 @@ impl Statements {
         }
         if token.kind == Kind::Word {
             let text = lexer.text(token);
-            self.has_cases |= matches!(text, b"case" | b"default");
+            if matches!(text, b"case" | b"default") {
+                self.stuck = true;
+                self.in_label = begins;
+            }
             // These go on with the statement before.
             if begins && matches!(text, b"else" | b"while" | b"catch" | b"finally") {
                 match self.cuts.pop() {
@@ -69,7 +72,18 @@ impl Statements {
                 }
             }
         }
-        if lexer.mark(token) == b';' && token.kind == Kind::Punct {
+        match lexer.mark(token) {
+            // A colon of a condition does not end the label.
+            b'?' => self.in_label = false,
+            b':' if self.in_label && lexer.byte(token.end) != b'=' => {
+                self.in_label = false;
+                self.end(lexer, token.end);
+            }
+            _ => {}
+        }
+        // In Go it may also part the header of a loop or condition.
+        let ends = lexer.mark(token) == b';' && lexer.dialect != Dialect::Go;
+        if ends {
             self.end(lexer, token.end);
         }
     }
@@ -91,10 +105,7 @@ impl Statements {
 
     /// The statements that may be left out, in order, once the block is closed.
     pub fn cuts(self) -> Vec<Range<usize>> {
-        match self.has_cases {
-            true => Vec::new(),
-            false => self.cuts,
-        }
+        self.cuts
     }
 }
 

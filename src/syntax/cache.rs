@@ -53,6 +53,8 @@ pub(crate) struct Held {
     pub flat: Arc<Flat>,
     /// What the tree covers.
     pub covered: Covered,
+    /// What it was made for.
+    pub asked: Covered,
     /// What the source was cut into, where that is known.
     pub units: Option<Arc<Units>>,
 }
@@ -213,6 +215,7 @@ mod tests {
         Arc::new(Held {
             source: Arc::from(&b"f(x)"[..]),
             flat: Arc::default(),
+            asked: covered.clone(),
             covered,
             units: None,
         })

@@ -320,12 +320,19 @@ fn put_line_ends(tree: &tree_sitter::Tree, text: &mut [u8]) -> bool {
 }
 
 fn n_errors(tree: &tree_sitter::Tree) -> usize {
-    let mut n = 0;
+    errors(tree).len()
+}
+
+/// Where the ERROR and MISSING nodes of a tree stand, in preorder.
+pub(crate) fn errors(tree: &tree_sitter::Tree) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
     walk(tree, |node| {
-        n += usize::from(node.is_error() || node.is_missing());
+        if node.is_error() || node.is_missing() {
+            found.push(node.byte_range());
+        }
         node.has_error()
     });
-    n
+    found
 }
 
 /// Visits the nodes of a tree in preorder; `visit` says whether to go into a node.

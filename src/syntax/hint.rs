@@ -71,7 +71,7 @@ pub(crate) fn explain(
             break;
         }
         parsed_bytes += n_bytes;
-        let Ok((flat, _)) = partial::parse(grammar, &buffer, needed) else {
+        let Ok((flat, _)) = partial::parse(grammar, &buffer, needed, &|| None) else {
             continue;
         };
         for (count, other) in counts.iter_mut().zip(&others) {

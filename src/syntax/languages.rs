@@ -156,10 +156,11 @@ pub struct Syntax {
     /// Kinds that are another kind under a second name, where the grammar tells the place in a node's
     /// kind: the kind, a child token that it must have (empty: always), and the kind that it counts as.
     pub same: &'static [(&'static str, &'static str, &'static str)],
-    /// Whether the grammar stumbles over correct code now and then. An error that a partial parse does not
-    /// see changes what the full parse makes of the rest, so what a part of a file matches is then
-    /// confirmed on the whole of it.
+    /// Whether the grammar stumbles over correct code now and then (macros, new syntax). What it makes of the
+    /// rest of a file is then a guess, so units with errors are read apart from the others.
     pub stumbles: bool,
+    /// The kind of a body that ends with its indentation, where statements have such bodies.
+    pub suite: Option<&'static str>,
     /// Whether keywords may be written in any case.
     pub keywords_ignore_case: bool,
     /// Kinds of body that must hold at least one statement, whatever the grammar says.
@@ -273,6 +274,7 @@ pub(crate) const PLAIN: Syntax = Syntax {
     paths: &[],
     same: &[],
     stumbles: false,
+    suite: None,
     keywords_ignore_case: false,
     nonempty: &[],
     token_tree: None,

@@ -6,6 +6,9 @@
 //! or, where those leave a doubt, off a second parse of the units around the matches. It must not know
 //! how files are found or reported.
 
+mod apart;
+mod suites;
+
 use std::cell::OnceCell;
 use std::ops::Range;
 use std::path::Path;
@@ -97,14 +100,9 @@ impl Searcher<'_> {
         if !self.full_parse && !pattern.loose_needles.rarest_occurs(bytes) {
             return Ok(false);
         }
-        let Some((mut matches, covered)) = self.matches(grammar, pattern, &source, limit)? else {
+        let Some(matches) = self.matches(grammar, pattern, &source, limit)? else {
             return Ok(pattern.loose_needles.may_match(bytes));
         };
-        let doubtful = grammar.row.syntax.stumbles && covered != Covered::Whole;
-        if doubtful && !matches.is_empty() {
-            let (flat, _) = self.flat(grammar, &source, Covered::Whole)?;
-            matches = matcher::find(pattern, &flat, bytes, limit);
-        }
         let parsed = Parsed {
             source: bytes,
             places: OnceCell::new(),
@@ -121,14 +119,14 @@ impl Searcher<'_> {
         Some((cache.find(file, grammar.row.id, stamp)?, stamp))
     }
 
-    /// The matches in one file and what of it was parsed; `None` when its bytes hold none.
+    /// The matches in one file; `None` when its bytes hold none.
     fn matches(
         &self,
         grammar: &Grammar,
         pattern: &Pattern,
         source: &Source<'_>,
         limit: usize,
-    ) -> Result<Option<(Vec<Match>, Covered)>, Unsearchable> {
+    ) -> Result<Option<Vec<Match>>, Unsearchable> {
         let bytes = source.bytes;
         let lacks_tokens = || pattern.needles.usable() && !pattern.needles.may_match(bytes);
         if languages::by_path(source.file).is_some_and(|h| embed::hosts(h, grammar.row)) {
@@ -137,10 +135,12 @@ impl Searcher<'_> {
             }
             let flat = self.parse_whole(grammar, source.file, bytes)?;
             let found = matcher::find(pattern, &flat, bytes, limit);
-            return Ok(Some((found, Covered::Whole)));
+            return Ok(Some(found));
         }
         // Cutting a file into units takes longer than matching a tree that is there.
-        let is_whole = source.held.is_some_and(|h| h.covered == Covered::Whole);
+        let is_whole = source
+            .held
+            .is_some_and(|h| h.covered == Covered::Whole && !is_guess(grammar, &h.flat));
         let plan = if self.full_parse {
             Plan::Whole
         } else if is_whole {
@@ -157,9 +157,14 @@ impl Searcher<'_> {
             return Ok(None);
         };
         let (flat, covered) = self.flat(grammar, source, needed)?;
-        let mut found = matcher::find(pattern, &flat, bytes, limit);
-        if pattern.shape != Shape::Outline || settle(grammar, &flat, &covered, bytes, &mut found) {
-            return Ok(Some((found, covered)));
+        let mut found = find(pattern, &flat, bytes, limit);
+        let settled = match pattern.shape {
+            Shape::Outline => suites::settle(grammar, &flat, &covered, source, &mut found)
+                .unwrap_or_else(|| settle(grammar, &flat, &covered, bytes, &mut found)),
+            _ => true,
+        };
+        if settled {
+            return Ok(Some(found));
         }
         drop(flat);
         let places: Vec<Range<usize>> = found.iter().map(place).collect();
@@ -168,12 +173,12 @@ impl Searcher<'_> {
             None => Plan::Whole,
         };
         let Some(needed) = to_parse(around) else {
-            return Ok(Some((Vec::new(), covered)));
+            return Ok(Some(Vec::new()));
         };
         let (flat, covered) = self.flat(grammar, source, needed)?;
-        let mut found = matcher::find(pattern, &flat, bytes, limit);
+        let mut found = find(pattern, &flat, bytes, limit);
         found.retain(|m| covered.holds(&place(m)));
-        Ok(Some((found, covered)))
+        Ok(Some(found))
     }
 
     /// A tree of at least the needed part of a file, and what it covers.
@@ -183,20 +188,28 @@ impl Searcher<'_> {
         source: &Source<'_>,
         needed: Covered,
     ) -> Result<(Arc<Flat>, Covered), Unsearchable> {
+        let units = || source.units(grammar.row.id);
         let Some(cache) = self.cache else {
-            let (flat, covered) = parse(grammar, source.bytes, needed)?;
+            let (flat, covered) = parse(grammar, source.bytes, needed, &units)?;
             return Ok((Arc::new(flat), covered));
         };
-        if let Some(held) = source.held.filter(|h| h.covered.covers(&needed)) {
+        let serves = |held: &Held| match is_guess(grammar, &held.flat) {
+            true => held.asked == needed,
+            false => held.covered.covers(&needed),
+        };
+        if let Some(held) = source.held.filter(|held| serves(held)) {
             return Ok((Arc::clone(&held.flat), held.covered.clone()));
         }
         // A second parse in one search widens the first one's.
         let before = cache.find(source.file, grammar.row.id, source.stamp);
         let wanted = match &before {
-            Some(held) => needed.union(&held.covered),
-            None => needed,
+            Some(held) if !is_guess(grammar, &held.flat) => needed.union(&held.covered),
+            _ => needed.clone(),
         };
-        let (mut flat, covered) = parse(grammar, source.bytes, wanted)?;
+        let (mut flat, mut covered) = parse(grammar, source.bytes, wanted.clone(), &units)?;
+        if is_guess(grammar, &flat) && wanted != needed {
+            (flat, covered) = parse(grammar, source.bytes, needed.clone(), &units)?;
+        }
         flat.nodes.shrink_to_fit();
         let flat = Arc::new(flat);
         let kept = Held {
@@ -206,6 +219,7 @@ impl Searcher<'_> {
             },
             flat: Arc::clone(&flat),
             covered: covered.clone(),
+            asked: needed,
             units: source.units.get().cloned().flatten(),
         };
         cache.keep(source.file, grammar.row.id, source.stamp, Arc::new(kept));
@@ -345,12 +359,31 @@ fn extent(grammar: &Grammar, parent: u16, source: &[u8], inner: Range<usize>) ->
     }
 }
 
-/// Parses the wanted part of a source. A partial tree with an error is not to be trusted, so then the
-/// whole is parsed; the answer says what the tree covers.
+/// Whether a tree tells no more than how the parser went on after errors. What it makes of the code
+/// around them depends on all that it has read, so it says nothing about another part of the source.
+fn is_guess(grammar: &Grammar, flat: &Flat) -> bool {
+    grammar.row.syntax.stumbles && flat.n_errors > 0
+}
+
+/// The matches in a tree, in the order of the source also where the tree was put together.
+fn find(pattern: &Pattern, flat: &Flat, source: &[u8], limit: usize) -> Vec<Match> {
+    if !flat.is_forest {
+        return matcher::find(pattern, flat, source, limit);
+    }
+    let mut found = matcher::find(pattern, flat, source, usize::MAX);
+    found.sort_by_key(|m| (m.range.start, std::cmp::Reverse(m.range.end)));
+    found.truncate(limit);
+    found
+}
+
+/// Parses the wanted part of a source; the answer says what the tree covers. A partial tree with an error
+/// is not to be trusted, so then the whole is parsed, or, where the grammar stumbles over correct code too,
+/// each unit with an error by itself.
 pub(crate) fn parse(
     grammar: &Grammar,
     source: &[u8],
     wanted: Covered,
+    units: &dyn Fn() -> Option<Arc<Units>>,
 ) -> Result<(Flat, Covered), Unsearchable> {
     if let Covered::Ranges(ranges) = &wanted {
         bounded(ranges.iter().map(|r| r.len()).sum())?;
@@ -359,6 +392,12 @@ pub(crate) fn parse(
             .ok_or(Unsearchable::Unparsed)?;
         if !tree.root_node().has_error() {
             return Ok((Flat::build(grammar, &tree, source), wanted));
+        }
+        if grammar.row.syntax.stumbles
+            && let Some(units) = units()
+            && let Some(parsed) = apart::parse(grammar, source, ranges, &units, tree)
+        {
+            return Ok(parsed);
         }
     }
     bounded(source.len())?;

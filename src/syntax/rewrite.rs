@@ -7,7 +7,7 @@ mod grouping;
 mod report;
 mod work;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
@@ -79,13 +79,19 @@ impl Searcher<'_> {
             &target.files,
             usize::MAX,
             cancel,
-            &|_, file, _, _| file.to_owned(),
+            &|_, file, _, m| (file.to_owned(), m.range.start),
         )?;
         let template = Template::new(&rewrite.template, pattern, grammar).map_err(unbound)?;
         let near = scan.near;
-        let mut matched = scan.found;
-        let n_matched = matched.len();
-        matched.dedup();
+        let n_matched = scan.found.len();
+        let matched: Vec<(&Path, Vec<u32>)> = scan
+            .found
+            .chunk_by(|a, b| a.0 == b.0)
+            .map(|found| {
+                let starts = found.iter().map(|(_, start)| *start).collect();
+                (found[0].0.as_path(), starts)
+            })
+            .collect();
         let identity = rewrite.template.trim() == query.pattern.trim();
         let work = Work {
             searcher: self,
@@ -100,11 +106,11 @@ impl Searcher<'_> {
         } else {
             matched
                 .par_iter()
-                .map(|file| {
+                .map(|(file, starts)| {
                     if cancel.is_cancelled() {
                         return Err(SyntaxError::Cancelled);
                     }
-                    work.file(file)
+                    work.file(file, starts)
                 })
                 .collect()
         };

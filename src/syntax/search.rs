@@ -23,7 +23,7 @@ use crate::syntax::partial::Parsed;
 use crate::syntax::pattern::{self, Compiled, Pattern};
 use crate::syntax::place::clipped;
 use crate::syntax::report::{MatchReport, SearchReport, ShownLine, SkippedFile};
-use crate::syntax::source::Unsearchable;
+use crate::syntax::source::{self, Unsearchable};
 use crate::walk::{self, WalkError, WalkOptions};
 use crate::workspace::display_under;
 
@@ -69,7 +69,8 @@ pub struct Searcher<'a> {
     pub root: &'a Path,
     /// Parsed files of earlier searches of the run.
     pub cache: Option<&'a Cache>,
-    /// Whether every file is parsed whole, to check the shortcuts against.
+    /// Whether every file is parsed whole, to check the shortcuts against: they answer the same in every file
+    /// that is read without errors.
     pub full_parse: bool,
 }
 
@@ -114,6 +115,19 @@ impl Searcher<'_> {
             report.hint = hint::explain(self, grammar, query, pattern, &scan.near, cancel);
         }
         Ok(report)
+    }
+
+    /// Whether the grammar of a language reads a file without an error. Where it does not, a search of parts
+    /// may read more of it than a parse of the whole.
+    pub fn reads_without_errors(&self, language: &str, file: &Path) -> bool {
+        let Some(row) = languages::by_name(language) else {
+            return false;
+        };
+        let mut source = Vec::new();
+        source::read_into(file, &mut source).is_ok()
+            && self
+                .parse_whole(self.grammars.grammar(row), file, &source)
+                .is_ok_and(|flat| flat.n_errors == 0)
     }
 
     /// Decides the language of a query (D9).

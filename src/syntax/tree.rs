@@ -55,6 +55,8 @@ pub(crate) struct Flat {
     pub n_errors: usize,
     /// Where the first of them stand.
     pub errors: Vec<Range<u32>>,
+    /// Whether this is several trees one behind the other, not in the order of the source.
+    pub is_forest: bool,
 }
 
 impl Flat {
@@ -75,6 +77,23 @@ impl Flat {
             flat.note_errors();
         }
         flat
+    }
+
+    /// Puts another tree of the same source behind this one.
+    pub fn append(&mut self, other: Flat) {
+        let shift = self.nodes.len() as u32;
+        self.is_forest |= shift > 0;
+        self.nodes.extend(other.nodes.into_iter().map(|node| Node {
+            next: node.next + shift,
+            parent: node.parent + shift,
+            prev: node.prev + shift,
+            ..node
+        }));
+        self.comments.extend(other.comments);
+        self.comments.sort_by_key(|comment| comment.start);
+        self.n_errors += other.n_errors;
+        let room = limits::ERRORS_NOTED.saturating_sub(self.errors.len());
+        self.errors.extend(other.errors.into_iter().take(room));
     }
 
     /// The node at an index.
@@ -318,8 +337,16 @@ impl Builder<'_> {
             return;
         };
         let last_end = self.flat.node(last).end;
-        let rest = self.source.get(last_end as usize..node.end as usize);
-        if rest.is_some_and(|r| !r.is_empty() && r.iter().all(u8::is_ascii_whitespace)) {
+        let Some(mut rest) = self.source.get(last_end as usize..node.end as usize) else {
+            return;
+        };
+        // Nor do the comments behind the last statement of a body that nothing closes.
+        let in_suite = self.grammar.row.syntax.suite.is_some();
+        while in_suite && let [b'#' | b'\\', ..] = rest.trim_ascii_start() {
+            rest = memchr::memchr(b'\n', rest.trim_ascii_start())
+                .map_or(&[], |end| &rest.trim_ascii_start()[end..]);
+        }
+        if last_end < node.end && rest.iter().all(u8::is_ascii_whitespace) {
             self.flat.nodes[idx as usize].end = last_end;
         }
     }

@@ -104,18 +104,25 @@ impl Case {
     fn gaps(&self, units: &Units, dropped: impl Fn(usize) -> bool) -> Vec<Range<usize>> {
         let mut gaps: Vec<Range<usize>> = Vec::new();
         let mut idx = 0;
-        let mut spared = BTreeSet::new();
+        let mut spared: BTreeSet<usize> = BTreeSet::new();
         while let Some(unit) = units.list.get(idx) {
             if dropped(idx) && !spared.contains(&idx) {
                 gaps.push(unit.range.clone());
                 idx += 1 + unit.descendants;
                 continue;
             }
-            if units.needs_member && unit.descendants > 0 {
-                let mut children = units.children(idx).map(|(child, _)| child);
-                if children.by_ref().all(&dropped) {
-                    spared.extend(units.children(idx).map(|(child, _)| child).last());
+            if units.needs_member {
+                let mut bodies: Vec<Vec<usize>> = Vec::new();
+                for (child, unit) in units.children(idx) {
+                    match bodies.last_mut() {
+                        Some(body) if !unit.begins_body => body.push(child),
+                        _ => bodies.push(vec![child]),
+                    }
                 }
+                let lost = bodies
+                    .iter()
+                    .filter(|body| body.iter().all(|idx| dropped(*idx)));
+                spared.extend(lost.filter_map(|body| body.last()));
             }
             idx += 1;
         }
@@ -140,19 +147,30 @@ fn complement(gaps: &[Range<usize>], len: usize) -> Vec<Range<usize>> {
 
 /// Kind, name, range and parent of each node that no gap touches.
 ///
-/// A container ends elsewhere once its last member is gone, so Python's blocks, classes and
-/// functions, Go's lists of statements and the branches of C conditionals, which no token of their own closes, are left out
-/// of the comparison.
+/// A container ends elsewhere once its last member is gone, so Python's blocks and what has them, Go's
+/// lists of statements and the branches of C conditionals, which no token of their own closes, are left
+/// out of the comparison.
 type Row = (String, bool, Range<usize>, String);
 
 const ENDS_WITH_ITS_CONTENT: &[&str] = &[
     "block",
+    "case_clause",
     "class_definition",
     "decorated_definition",
+    "elif_clause",
+    "else_clause",
+    "except_clause",
+    "finally_clause",
+    "for_statement",
     "function_definition",
+    "if_statement",
+    "match_statement",
     "preproc_elif",
     "preproc_else",
     "statement_list",
+    "try_statement",
+    "while_statement",
+    "with_statement",
 ];
 
 fn rows(tree: &Tree, gaps: &[Range<usize>]) -> Vec<Row> {

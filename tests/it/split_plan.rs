@@ -44,6 +44,8 @@ fn attributes_comments_and_clauses_stay_with_their_unit() {
               Item     def m(self):|        pass|        # end|
                 Block         pass|
             Item if a:|    b|else:|    c|
+              Block     b|
+              Block     c|
         "#]],
     );
     #[cfg(feature = "all-languages")]

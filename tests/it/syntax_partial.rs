@@ -55,6 +55,70 @@ int second(int a) {
 }
 "##;
 
+const PYTHON: &str = r##"
+class Thing(Base):
+    """Doc with if x: in it, and long enough to be left out of the first parse."""
+
+    field = compute_a_long_value(of_a_class, "if a: b", with_more_text_than_needed)
+
+    # A comment before the method, long enough to be left out as well.
+    @decorated
+    def plain(self): return self.value_of_some_long_name + 1
+
+    def method(self, a=("x", "if y: z")):  # after the colon
+        # first comment
+        if a:
+            one(a, "a text that is long enough to be left out"); two(a)
+            # last comment of the body
+        elif b:
+            three(a, "a text that is long enough to be left out")
+            four(a)
+
+            # after a blank line
+        # comment before else
+        else:
+            if c: five(a)
+            try:
+                six(a, "a text that is long enough to be left out")
+            except (KeyError, ValueError):
+                pass
+            finally:
+                seven(a, "a text that is long enough to be left out")
+        for x in a:
+            while x:
+                x = step(x, "a text that is long enough to be left out")
+                x = \\
+                    again(x)  # and a comment at its end
+            else:
+                done(x, "a text that is long enough to be left out")
+        if last:
+            return (
+                a,
+                b,
+            )  # the end
+        # trailing comment of the method
+
+
+async def run(a):
+    async with open(a) as b:
+        await first(b, "a text that is long enough to be left out of it")
+    if a:
+        x = '''
+if not_code:
+    nothing
+'''
+    if b:
+        pass;
+    match a:
+        case 1:
+            eight(a, "a text that is long enough to be left out of it")
+        case _:
+            if a:
+                nine(a, "a text that is long enough to be left out of it")
+    return a
+if __name__ == "__main__":
+    run(1)"##;
+
 #[cfg(feature = "all-languages")]
 const GO: &str = r##"
 package p
@@ -152,6 +216,27 @@ const CASES: &[(&str, &str, &str, &[&str])] = &[
         ],
     ),
     (
+        "python",
+        "a.py",
+        PYTHON,
+        &[
+            "if $C: $$$B",
+            "if $C:\n    $$$A\nelif $D:\n    $$$B\nelse:\n    $$$E",
+            "def $F($$$A): $$$B",
+            "async def $F($$$A): $$$B",
+            "class $C($$$A): $$$B",
+            "for $X in $Y: $$$B",
+            "while $C:\n    $$$A\nelse:\n    $$$B",
+            "try:\n    $$$A\nexcept $E:\n    $$$B\nfinally:\n    $$$C",
+            "except $E: $$$B",
+            "return $X",
+            "return",
+            "$F($$$A)",
+            "field = $X",
+            "nine($$$A)",
+        ],
+    ),
+    (
         "javascript",
         "a.js",
         JS,
@@ -228,7 +313,10 @@ fn parts_of_a_file_answer_as_the_whole() {
             let cache = Cache::default();
             for pattern in *patterns {
                 let truth = search(&whole, language, pattern);
-                assert!(!truth.matches.is_empty(), "{language}: {pattern}");
+                assert!(
+                    !truth.matches.is_empty() || *pattern == "return",
+                    "{language}: {pattern}"
+                );
                 let part = search(&searcher(&grammars, root, None), language, pattern);
                 assert_eq!(lines(&part), lines(&truth), "{language}: {pattern}");
                 // Trees that earlier patterns left in the cache change nothing.
@@ -244,4 +332,102 @@ fn parts_of_a_file_answer_as_the_whole() {
             }
         }
     }
+}
+
+/// What is written in a part of a file that the grammar cannot read as a whole.
+const BROKEN_C: &str = r##"
+JEMALLOC_INLINE arena_t *
+choose(tsd_t *tsd, arena_t *arena) {
+    if (arena != NULL) { puts("a line that is long enough to be left out of it"); return arena; }
+    return (va_arg(ap, char *) + a);
+}
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+int second(int a) {
+    puts("a line that is long enough to be left out of it");
+    if (a) { return a + 1; }
+    switch (a) {
+    case 1: puts("a line that is long enough to be left out of it"); puts("more"); break;
+    default: return a ? second(a) : 0;
+    }
+}
+"##;
+
+// R43, D15: an error in one unit does not hide what stands in the others, and the same question has the
+// same answer whatever was asked before.
+#[test]
+fn units_beside_an_error_are_read() {
+    let grammars = Grammars::bundled();
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    std::fs::write(root.join("a.c"), BROKEN_C).unwrap();
+    assert!(!searcher(&grammars, root, None).reads_without_errors("c", &root.join("a.c")));
+    let cache = Cache::default();
+    let patterns = ["return $X;", "if ($C) { $$$B }", "puts($X)", "second($X)"];
+    for pattern in patterns.iter().chain(&patterns) {
+        let cold = search(&searcher(&grammars, root, None), "c", pattern);
+        let warm = search(&searcher(&grammars, root, Some(&cache)), "c", pattern);
+        assert_eq!(lines(&cold), lines(&warm), "{pattern}");
+    }
+    let lines_of = |pattern| -> Vec<usize> {
+        let report = search(&searcher(&grammars, root, None), "c", pattern);
+        report.matches.iter().map(|m| m.line).collect()
+    };
+    assert_eq!(lines_of("return $X;"), [4, 5, 14, 17]);
+    assert_eq!(lines_of("if ($C) { $$$B }"), [4, 14]);
+    assert_eq!(lines_of("second($X)"), [17]);
+    assert_eq!(lines_of("case 1: $$$B"), [16]);
+}
+
+/// The overloads have no semicolons between them, which the grammar does not know.
+#[cfg(feature = "all-languages")]
+const BROKEN_TS: &str = r##"
+export const dual: {
+  <A extends Rest>(arity: number, body: A): (...args: Array<any>) => A
+  <A extends Rest>(isFirst: (args: IArguments) => boolean, body: A): A
+} = function(arity, body) {
+  if (typeof arity === "function") {
+    return function(this: any) { return arity(arguments) ? body.apply(this, arguments) : later(body) }
+  }
+  return one(arity, body)
+}
+
+export function two(value: number) {
+  if (value > 2) {
+    stop(value, "a line that is long enough to be left out")
+  }
+  return value
+}
+"##;
+
+// R43, R59, D16: a match that only a part of the file shows is found, and said not to be rewritten.
+#[cfg(feature = "all-languages")]
+#[test]
+fn a_match_that_an_error_hides_from_a_rewrite_is_said() {
+    use toolbox::syntax::rewrite::Rewrite;
+
+    let grammars = Grammars::bundled();
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.ts"), BROKEN_TS).unwrap();
+    let searcher = searcher(&grammars, folder.path(), None);
+    let found = search(&searcher, "typescript", "if ($C) { $$$B }");
+    let found: Vec<usize> = found.matches.iter().map(|m| m.line).collect();
+    assert_eq!(found, [6, 13]);
+    let rewrite = Rewrite {
+        query: Query {
+            language: Some("typescript".to_owned()),
+            ..Query::new("if ($C) { $$$B }")
+        },
+        template: "while ($C) { $$$B }".to_owned(),
+        allow_syntax_errors: false,
+    };
+    let report = searcher.rewrite(&rewrite, &Cancel::new()).unwrap().report;
+    assert_eq!((report.matched, report.replacements), (2, 1));
+    assert_eq!(
+        report.warnings,
+        ["a.ts:6: the match is not rewritten: the grammar finds syntax errors around it"]
+    );
 }

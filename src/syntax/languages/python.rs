@@ -56,6 +56,7 @@ const SYNTAX: Syntax = Syntax {
         "elif {}: pass",
     ],
     terminator: None,
+    suite: Some("block"),
     terminator_optional: true,
     separators: &[",", ";"],
     comment_starts: &["#"],

@@ -125,12 +125,25 @@ pub(super) fn shape(grammar: &Grammar, placed: &Placed, ops: &[Op], repeats: boo
     if container {
         return Shape::Whole;
     }
-    // A repeated metavariable over blocks would compare what blanking removes.
-    if braces || repeats && expressions_hold_statements(grammar.row.id) {
+    // The statements of a case stand in no braces of its own. A repeated metavariable over blocks would
+    // compare what blanking removes.
+    let is_case = ["case", "default"].iter().any(|word| kind.contains(word));
+    if braces || is_case || repeats && expressions_hold_statements(grammar.row.id) {
         Shape::Block
     } else {
         Shape::Inner
     }
+}
+
+/// Whether each body of the pattern that ends with its indentation is exactly one run, and there is one.
+fn has_open_suites_only(grammar: &Grammar, suite: &str, ops: &[Op]) -> bool {
+    let mut bodies = ops
+        .iter()
+        .enumerate()
+        .filter(|(_, op)| matches!(op, Op::Enter { kind } if grammar.kind_name(*kind) == suite));
+    let is_open = |at: usize| matches!(ops.get(at + 1..at + 3), Some([Op::Run { .. }, Op::Leave]));
+    let has_body = bodies.clone().next().is_some();
+    has_body && bodies.all(|(at, _)| is_open(at))
 }
 
 /// Whether the pattern has braces and what stands in each pair of them is exactly one run. Only such a
@@ -138,6 +151,9 @@ pub(super) fn shape(grammar: &Grammar, placed: &Placed, ops: &[Op], repeats: boo
 fn has_open_bodies_only(grammar: &Grammar, ops: &[Op]) -> bool {
     let is_token = |op: Option<&Op>, name: &str| matches!(op, Some(Op::Token { kind, .. }) if grammar.kind_name(*kind) == name);
     let is_list = |op: Option<&Op>| matches!(op, Some(Op::Enter { kind }) if grammar.flags(*kind) & flag::LIST != 0);
+    if let Some(suite) = grammar.row.syntax.suite {
+        return has_open_suites_only(grammar, suite, ops);
+    }
     let mut n_bodies = 0;
     for at in 0..ops.len() {
         if ["do", "begin"]

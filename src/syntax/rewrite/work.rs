@@ -46,8 +46,35 @@ pub(super) enum FileOutcome {
     },
 }
 
+/// Matches that a search has seen in a part of the file and that errors elsewhere hide in the whole of it.
+fn out_of_reach(
+    shown: &str,
+    flat: &Flat,
+    found: &[Match],
+    starts: &[u32],
+    index: &LineIndex<'_>,
+) -> Vec<String> {
+    if flat.n_errors == 0 {
+        return Vec::new();
+    }
+    let reached: HashSet<u32> = found.iter().map(|m| m.range.start).collect();
+    let mut lines: Vec<usize> = starts
+        .iter()
+        .filter(|start| !reached.contains(start))
+        .map(|start| index.line_of(*start as usize))
+        .collect();
+    lines.dedup();
+    lines
+        .iter()
+        .map(|line| {
+            format!("{shown}:{line}: the match is not rewritten: the grammar finds syntax errors around it")
+        })
+        .collect()
+}
+
 impl Work<'_> {
-    pub fn file(&self, path: &Path) -> Result<FileOutcome, SyntaxError> {
+    /// Rewrites one file; `starts` are where the search has seen its matches.
+    pub fn file(&self, path: &Path, starts: &[u32]) -> Result<FileOutcome, SyntaxError> {
         let shown = self.searcher.shown(path);
         let skipped = |why: Unsearchable| {
             Ok(FileOutcome::Skipped(SkippedFile {
@@ -66,7 +93,7 @@ impl Work<'_> {
         };
         let found = matcher::find(self.pattern, &flat, &source, usize::MAX);
         let index = LineIndex::new(&source);
-        let mut warnings = Vec::new();
+        let mut warnings = out_of_reach(&shown, &flat, &found, starts, &index);
         let mut plan = plan(found, self.pattern, self.template);
         deletion::widen(
             &deletion::Source {

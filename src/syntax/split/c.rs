@@ -74,18 +74,13 @@ fn whole_lines(lexer: &Lexer<'_>, start: usize, end: usize) -> usize {
 }
 
 fn declaration(lexer: &mut Lexer<'_>, units: &mut Units, first: Token) -> Option<usize> {
-    // A macro on a line of its own (`TEST_END`) makes the grammar stumble over what stands around it.
-    let name = lexer.text(first);
-    if !name.iter().any(u8::is_ascii_lowercase) && name.len() > 1 && lexer.peek()?.line_break {
-        return None;
-    }
     let mut token = first;
     let mut before = first;
     let mut aggregate = false;
     let mut attribute = false;
     loop {
         match (token.kind, lexer.mark(token)) {
-            (Kind::End | Kind::Close | Kind::Directive, _) => return None,
+            (Kind::End | Kind::Close, _) => return None,
             (_, b';') => return Some(token.end),
             (Kind::Open, b'{') => {
                 let is_body = lexer.mark(before) == b')' && !(aggregate && attribute);
@@ -104,6 +99,10 @@ fn declaration(lexer: &mut Lexer<'_>, units: &mut Units, first: Token) -> Option
             }
         }
         before = lexer.last;
+        // No declaration goes on behind a line of the preprocessor, so what stands before it are macros.
+        if lexer.peek()?.kind == Kind::Directive {
+            return Some(before.end);
+        }
         token = lexer.next()?;
     }
 }

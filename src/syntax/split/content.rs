@@ -1,10 +1,11 @@
-//! Tells where the code between two braces begins and ends, by its tokens.
+//! Tells where the code of a body begins and ends, by its tokens.
 
 use std::ops::Range;
 
 use super::lexer::{Dialect, Kind, Lexer};
+use super::python;
 
-/// What stands between two braces.
+/// What stands in a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
     /// Blanks and comments only.
@@ -15,8 +16,15 @@ pub enum Content {
     Unclear,
 }
 
-/// Reads what stands between two braces of a source that a splitter has cut.
+/// Reads what stands between two braces of a source that a splitter has cut, or, in Python, in some lines.
 pub fn content(language: &str, source: &[u8], inner: Range<usize>) -> Content {
+    if language == "python" {
+        return match python::tokens(source, inner) {
+            Some(Some(range)) => Content::Tokens(range),
+            Some(None) => Content::Empty,
+            None => Content::Unclear,
+        };
+    }
     let dialect = match language {
         "rust" => Dialect::Rust,
         "dart" => Dialect::Dart,
@@ -67,6 +75,26 @@ mod tests {
     }
 
     #[test]
+    fn lines_of_python_end_with_their_last_token() {
+        for (lines, expected) in [
+            ("    # a\n    b  # c\n    # d\n", Some("b")),
+            ("  if x:\n    '# y'  # z\n\n", Some("if x:\n    '# y'")),
+            ("  f(\n    a,  # b\n  )\n", Some("f(\n    a,  # b\n  )")),
+            ("  a \\\n    + b", Some("a \\\n    + b")),
+            ("  a; b;  # c\n", Some("a; b;")),
+            ("  # a\n\n", Some("")),
+            ("  'a\n", None),
+        ] {
+            let text = match content("python", lines.as_bytes(), 0..lines.len()) {
+                Content::Empty => Some(""),
+                Content::Tokens(range) => Some(&lines[range]),
+                Content::Unclear => None,
+            };
+            assert_eq!(text, expected, "{lines}");
+        }
+    }
+
+    #[test]
     fn comments_and_blanks_at_the_edges_are_no_content() {
         check("rust", "fn f() { /* a */ b(); // c\n }", Some("b();"));
         check("rust", "fn f() { // a\n }", Some(""));
@@ -80,6 +108,6 @@ mod tests {
         check("typescript", "f() { `${a} //` }", Some("`${a} //`"));
         check("c", "void f() { a(); /* b */ }", Some("a();"));
         check("c", "void f() { a();\n#if X\n#endif\n }", None);
-        check("python", "{ a }", None);
+        check("ruby", "{ a }", None);
     }
 }

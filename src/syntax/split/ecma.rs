@@ -8,9 +8,6 @@ use super::lexer::{Dialect, Kind, Lexer, Token};
 use super::{UnitKind, Units};
 
 pub(super) fn split_typescript(source: &[u8]) -> Option<Units> {
-    if is_beyond_the_grammar(source) {
-        return None;
-    }
     split(source, Dialect::TypeScript)
 }
 
@@ -20,22 +17,6 @@ pub(super) fn split_tsx(source: &[u8]) -> Option<Units> {
 
 pub(super) fn split_javascript(source: &[u8]) -> Option<Units> {
     split(source, Dialect::Jsx)
-}
-
-/// Whether there is syntax that the grammar does not know: overloads without semicolons and variance of
-/// type parameters. It then stumbles over code around them too, which a part of the source would not show.
-fn is_beyond_the_grammar(source: &[u8]) -> bool {
-    let begins = |line: &[u8]| {
-        [b"<".as_slice(), b"in ", b"out "]
-            .iter()
-            .any(|start| line.starts_with(start))
-    };
-    source
-        .split(|byte| *byte == b'\n')
-        .any(|line| begins(line.trim_ascii_start()))
-        || ["<in ", "<out ", ", in ", ", out "]
-            .iter()
-            .any(|text| memchr::memmem::find(source, text.as_bytes()).is_some())
 }
 
 /// Deeper classes and namespaces are single units.

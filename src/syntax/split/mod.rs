@@ -45,6 +45,9 @@ pub struct Unit {
     pub body: usize,
     /// How many of the units that follow in the list lie inside this one.
     pub descendants: usize,
+    /// Whether this is the first statement of a body that ends with its indentation; a unit may have
+    /// several bodies.
+    pub begins_body: bool,
 }
 
 /// The units of one source.
@@ -94,6 +97,24 @@ impl Units {
             + self.comments.capacity() * size_of::<Range<usize>>()
     }
 
+    /// The units that are whole sources by themselves, in order and apart.
+    pub fn stand_alone(&self, language: &str) -> Vec<Range<usize>> {
+        // Without the conditional around it, a declaration of C stays one; a member without its class
+        // does not.
+        let through_containers = language == "c";
+        let mut found = Vec::new();
+        let mut at = 0;
+        while let Some(unit) = self.list.get(at) {
+            if unit.kind == UnitKind::Container && through_containers {
+                at += 1;
+            } else {
+                found.push(unit.range.clone());
+                at += 1 + unit.descendants;
+            }
+        }
+        found
+    }
+
     /// Gives the units that lie directly in the source, not in another unit.
     pub fn roots(&self) -> impl Iterator<Item = (usize, &Unit)> {
         self.siblings(0..self.list.len())
@@ -102,6 +123,17 @@ impl Units {
     /// Gives the units directly inside the unit at the index.
     pub fn children(&self, idx: usize) -> impl Iterator<Item = (usize, &Unit)> {
         self.siblings(idx + 1..idx + 1 + self.list[idx].descendants)
+    }
+
+    /// The parent of each unit that has one.
+    pub fn parents(&self) -> Vec<Option<usize>> {
+        let mut parents = vec![None; self.list.len()];
+        for idx in 0..self.list.len() {
+            for (child, _) in self.children(idx) {
+                parents[child] = Some(idx);
+            }
+        }
+        parents
     }
 
     fn siblings(&self, within: Range<usize>) -> impl Iterator<Item = (usize, &Unit)> {
@@ -120,6 +152,7 @@ impl Units {
             kind,
             body: start,
             descendants: 0,
+            begins_body: false,
         });
         self.list.len() - 1
     }
@@ -158,6 +191,7 @@ impl Units {
             range,
             kind: UnitKind::Block,
             descendants: 0,
+            begins_body: false,
         }));
         self.list
             .sort_by_key(|unit| (unit.range.start, std::cmp::Reverse(unit.range.end)));

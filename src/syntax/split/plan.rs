@@ -84,14 +84,15 @@ pub fn plan_of_units(
         return Plan::Skip;
     }
     let mut gaps = gaps(&units, &keep);
-    if !LINES_END_STATEMENTS.contains(&language) {
+    if !KEEP_COMMENTS.contains(&language) {
         leave_out_comments(source, &mut gaps, &units.comments);
     }
     kept(source, &gaps)
 }
 
-/// Languages in which a comment may hold the line end that ends a statement.
-const LINES_END_STATEMENTS: &[&str] = &["go", "javascript", "jsx", "tsx", "typescript"];
+/// Languages in which a comment may hold the line end that ends a statement, and Python, whose scanner takes
+/// longer to step over a gap than to read a comment.
+const KEEP_COMMENTS: &[&str] = &["go", "javascript", "jsx", "python", "tsx", "typescript"];
 
 /// Adds the comments that stand outside of the gaps to them: they are no part of any match, and often a
 /// third of the source.
@@ -184,18 +185,35 @@ fn units_to_keep(units: &Units, occurrences: &Occurrences, shape: Shape) -> Vec<
 
 /// Keeps the cheapest member of each body that would lose them all, where one must stay.
 fn spare_members(units: &Units, keep: &mut [bool]) {
-    for (idx, unit) in units.list.iter().enumerate() {
-        let kept_alone =
-            unit.descendants > 0 && keep[idx] && !units.children(idx).any(|(child, _)| keep[child]);
-        if !units.needs_member || !kept_alone {
+    if !units.needs_member {
+        return;
+    }
+    let whole = |idx: usize| idx..idx + 1 + units.list[idx].descendants;
+    for idx in 0..units.list.len() {
+        if !keep[idx] {
             continue;
         }
-        let cheapest = units
-            .children(idx)
-            .min_by_key(|(_, unit)| unit.range.len())
-            .map(|(child, unit)| child..child + 1 + unit.descendants);
-        if let Some(member) = cheapest {
-            keep[member].fill(true);
+        // The cheapest member of the body so far, until one is seen that stays.
+        let mut spare: Option<usize> = None;
+        let mut spared: Vec<usize> = Vec::new();
+        let mut has_member = false;
+        for (child, unit) in units.children(idx) {
+            if unit.begins_body {
+                spared.extend(spare.take());
+                has_member = false;
+            }
+            has_member |= keep[child];
+            let cheaper =
+                spare.is_none_or(|other| units.list[other].range.len() > unit.range.len());
+            if has_member {
+                spare = None;
+            } else if cheaper {
+                spare = Some(child);
+            }
+        }
+        spared.extend(spare);
+        for member in spared {
+            keep[whole(member)].fill(true);
         }
     }
 }

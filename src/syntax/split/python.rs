@@ -1,5 +1,4 @@
-//! Cuts Python into top-level statements, and the bodies of classes and functions into theirs, by
-//! indentation.
+//! Cuts Python into top-level statements, and the bodies of all that have one into theirs, by indentation.
 //!
 //! Clauses (`else`, `except`) stay with their statement, decorators with what they decorate, and
 //! comments where the grammar puts them: deeper ones with the statement above, others with the
@@ -8,7 +7,7 @@
 use super::{UnitKind, Units};
 
 pub(super) fn split(source: &[u8]) -> Option<Units> {
-    let mut reader = Reader { source, at: 0 };
+    let mut reader = Reader::new(source, 0);
     if source.starts_with(b"\xef\xbb\xbf") {
         reader.at = 3;
     }
@@ -25,6 +24,7 @@ pub(super) fn split(source: &[u8]) -> Option<Units> {
             kind: UnitKind::Item,
             unit: None,
             end: 0,
+            begun: true,
         }],
         comments: Vec::new(),
         opening: None,
@@ -37,6 +37,7 @@ pub(super) fn split(source: &[u8]) -> Option<Units> {
             LineKind::Code => layout.code(&line, source)?,
         }
     }
+    layout.units.comments = reader.comments;
     layout.finish()
 }
 
@@ -67,7 +68,7 @@ struct Line {
 
 struct Level {
     indent: usize,
-    /// The unit of the class or function whose statements stand at this level.
+    /// The unit of the statement whose body stands at this level.
     owner: Option<usize>,
     /// What its statements are to a search.
     kind: UnitKind,
@@ -75,6 +76,8 @@ struct Level {
     unit: Option<usize>,
     /// Where that statement ends so far.
     end: usize,
+    /// Whether a statement of it was seen.
+    begun: bool,
 }
 
 struct Layout {
@@ -83,7 +86,7 @@ struct Layout {
     levels: Vec<Level>,
     /// Start, end and indentation of the comment lines that no statement has taken yet.
     comments: Vec<(usize, usize, usize)>,
-    /// The class or function whose first statement the next line must be, and what its statements are.
+    /// The statement whose body the next line must begin, and what the body's statements are.
     opening: Option<(usize, UnitKind)>,
     /// Whether the last line was a decorator.
     decorated: bool,
@@ -115,6 +118,7 @@ impl Layout {
                 kind,
                 unit: None,
                 end: 0,
+                begun: false,
             });
             if kind == UnitKind::Item {
                 let body = self.comments.first().map_or(line.start, |first| first.0);
@@ -139,29 +143,26 @@ impl Layout {
         }
         let glued = matches!(word, b"else" | b"elif" | b"except" | b"finally");
         if glued || self.decorated {
-            let unit = level.unit?;
-            if unit + 1 < self.units.list.len() {
-                return None;
-            }
+            level.unit?;
         } else {
             let start = self.comments.first().map_or(line.start, |first| first.0);
             if let Some(unit) = level.unit {
                 self.units.close(unit, level.end);
             }
-            level.unit = Some(self.units.open(start, level.kind));
+            let unit = self.units.open(start, level.kind);
+            self.units.list[unit].begins_body = !std::mem::replace(&mut level.begun, true);
+            level.unit = Some(unit);
         }
         self.comments.clear();
         level.end = line.end;
         self.decorated = source[line.first] == b'@';
         if line.opens_block && n_levels < DEEPEST_BODY {
-            // The statements of a class in a function are no members to a search: the whole is one body.
+            // The statements of a class in a function are no members to a search.
             let inside = match word {
-                b"class" => Some(level.kind),
-                b"def" => Some(UnitKind::Block),
-                b"async" if is_async_def(source, line.first) => Some(UnitKind::Block),
-                _ => None,
+                b"class" => level.kind,
+                _ => UnitKind::Block,
             };
-            self.opening = level.unit.zip(inside);
+            self.opening = level.unit.map(|unit| (unit, inside));
         }
         Some(())
     }
@@ -204,13 +205,6 @@ impl Layout {
     }
 }
 
-/// Whether `async` at a place begins a function, not a loop.
-fn is_async_def(source: &[u8], at: usize) -> bool {
-    let rest = &source[at + b"async".len()..];
-    let blanks = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t'));
-    word_at(rest, blanks.count()) == b"def"
-}
-
 fn word_at(source: &[u8], at: usize) -> &[u8] {
     let rest = &source[at..];
     let len = rest.iter().position(|&byte| !is_word(byte));
@@ -221,12 +215,40 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
 }
 
+/// From the first to the last token of some lines; the outer `None` where they are not clear.
+pub(super) fn tokens(
+    source: &[u8],
+    lines: std::ops::Range<usize>,
+) -> Option<Option<std::ops::Range<usize>>> {
+    let mut reader = Reader::new(&source[..lines.end], lines.start);
+    let mut first = None;
+    while let Some(line) = reader.line()? {
+        if line.kind == LineKind::Code {
+            first.get_or_insert(line.first);
+        }
+    }
+    Some(first.map(|first| first..reader.code_end))
+}
+
 struct Reader<'a> {
     source: &'a [u8],
     at: usize,
+    /// Where the last token ends that was read.
+    code_end: usize,
+    /// The comments between tokens, without the line ends after them.
+    comments: Vec<std::ops::Range<usize>>,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    fn new(source: &'a [u8], at: usize) -> Reader<'a> {
+        Reader {
+            source,
+            at,
+            code_end: at,
+            comments: Vec::new(),
+        }
+    }
+
     fn byte(&self, at: usize) -> u8 {
         self.source.get(at).copied().unwrap_or(0)
     }
@@ -252,7 +274,10 @@ impl Reader<'_> {
         let kind = match self.byte(first) {
             b'\n' | b'\r' => LineKind::Blank,
             0 if first >= self.source.len() => LineKind::Blank,
-            b'#' => LineKind::Comment,
+            b'#' => {
+                self.comment();
+                LineKind::Comment
+            }
             b'\\' => return None,
             _ => {
                 opens_block = self.code()?;
@@ -269,6 +294,14 @@ impl Reader<'_> {
             end: self.at,
             opens_block,
         }))
+    }
+
+    /// Steps over a comment.
+    fn comment(&mut self) {
+        let start = self.at;
+        let rest = &self.source[start..];
+        self.at += memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+        self.comments.push(start..self.at);
     }
 
     /// Steps over the code of a logical line, up to its comment or line break.
@@ -304,8 +337,7 @@ impl Reader<'_> {
                     continue;
                 }
                 b'#' => {
-                    let rest = &self.source[self.at..];
-                    self.at += memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+                    self.comment();
                     continue;
                 }
                 b'(' => open.push(b')'),
@@ -316,11 +348,13 @@ impl Reader<'_> {
                 }
                 b'"' | b'\'' => {
                     self.string(b"", 0)?;
+                    self.code_end = self.at;
                     last = byte;
                     continue;
                 }
                 _ if is_word(byte) => {
                     self.word(0)?;
+                    self.code_end = self.at;
                     last = byte;
                     continue;
                 }
@@ -332,6 +366,7 @@ impl Reader<'_> {
             }
             last = byte;
             self.at += 1;
+            self.code_end = self.at;
         }
     }
 

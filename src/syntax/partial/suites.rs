@@ -1,0 +1,117 @@
+//! The extents of bodies that end with their indentation, where a search has left out their statements.
+//!
+//! Nothing closes such a body, so neither its node nor the node of its statement tells in a partial tree
+//! how far it reaches; the units of the source do. It must not know patterns.
+
+use std::ops::Range;
+
+use crate::syntax::cache::Covered;
+use crate::syntax::grammar::Grammar;
+use crate::syntax::matcher::Match;
+use crate::syntax::split::{Content, Units, content};
+use crate::syntax::tree::Flat;
+
+use super::{Source, place};
+
+/// Gives the matches the extents that they have in a full parse; says whether it could. `None` for
+/// languages whose bodies stand in braces.
+pub(super) fn settle(
+    grammar: &Grammar,
+    flat: &Flat,
+    covered: &Covered,
+    source: &Source<'_>,
+    found: &mut [Match],
+) -> Option<bool> {
+    let id = grammar.row.id;
+    let suite = grammar.row.syntax.suite?;
+    let Some(units) = source.units(id) else {
+        return Some(*covered == Covered::Whole);
+    };
+    let suites = Suites {
+        id,
+        bytes: source.bytes,
+        parents: units.parents(),
+        units: &units,
+    };
+    let is_block = |idx: u32| grammar.kind_name(flat.node(idx).kind) == suite;
+    for m in found {
+        let Some(whole) = suites.statement(m.range.start) else {
+            // A clause, say; what is covered without a gap is right as it is.
+            if covered.holds(&place(m)) {
+                continue;
+            }
+            return Some(false);
+        };
+        if covered.holds(&suites.units.list[whole].range) {
+            continue;
+        }
+        let Some(range) = suites.code(suites.units.list[whole].range.clone()) else {
+            return Some(false);
+        };
+        m.range.end = range.end as u32;
+        for capture in &mut m.captures {
+            let (from, to) = capture.nodes;
+            if from >= to || from as usize >= flat.nodes.len() {
+                continue;
+            }
+            let parent = flat.node(from).parent;
+            let is_body = is_block(parent) && from == parent + 1 && flat.node(parent).next == to;
+            if !is_body {
+                continue;
+            }
+            let Some(range) = suites.body(flat.node(from).start) else {
+                return Some(false);
+            };
+            capture.bytes = (range.start as u32, range.end as u32);
+        }
+    }
+    Some(true)
+}
+
+struct Suites<'a> {
+    id: &'a str,
+    bytes: &'a [u8],
+    units: &'a Units,
+    parents: Vec<Option<usize>>,
+}
+
+impl Suites<'_> {
+    /// The statement whose first token begins at a place.
+    fn statement(&self, start: u32) -> Option<usize> {
+        let start = start as usize;
+        let list = &self.units.list;
+        let idx = list
+            .partition_point(|unit| unit.range.start <= start)
+            .checked_sub(1)?;
+        // Only comments may stand before it in its unit.
+        let lead = list[idx].range.start..start;
+        let alone = content(self.id, self.bytes, lead) == Content::Empty;
+        (alone && start < list[idx].range.end).then_some(idx)
+    }
+
+    /// From the first to the last token of the body that has a statement beginning at a place.
+    fn body(&self, start: u32) -> Option<Range<usize>> {
+        let idx = self.statement(start)?;
+        let parent = self.parents[idx]?;
+        let mut first = None;
+        let mut end = 0;
+        for (child, unit) in self.units.children(parent) {
+            if unit.begins_body && child > idx {
+                break;
+            }
+            if unit.begins_body || first.is_none() {
+                first = Some(unit.range.start);
+            }
+            end = unit.range.end;
+        }
+        self.code(first?..end)
+    }
+
+    fn code(&self, lines: Range<usize>) -> Option<Range<usize>> {
+        match content(self.id, self.bytes, lines) {
+            // The tree leaves out a last semicolon.
+            Content::Tokens(range) if self.bytes[range.end - 1] != b';' => Some(range),
+            _ => None,
+        }
+    }
+}

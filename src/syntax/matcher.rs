@@ -16,6 +16,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
+use crate::syntax::cache::Covered;
 use crate::syntax::grammar::flag;
 use crate::syntax::matcher::machine::Machine;
 use crate::syntax::pattern::{Op, Pattern};
@@ -41,6 +42,13 @@ pub(crate) struct Capture {
     pub nodes: (u32, u32),
     /// Byte range; empty for an empty run.
     pub bytes: (u32, u32),
+}
+
+impl Capture {
+    /// The byte range.
+    pub fn place(&self) -> Range<usize> {
+        self.bytes.0 as usize..self.bytes.1 as usize
+    }
 }
 
 /// The candidates that took more steps than one may, each counted once however often its file is
@@ -71,7 +79,20 @@ pub(crate) struct NearMiss {
 
 /// Finds every match in a file, in source order, up to `limit`.
 pub(crate) fn find(pattern: &Pattern, flat: &Flat, source: &[u8], limit: usize) -> Vec<Match> {
+    find_in_part(pattern, flat, source, limit, None)
+}
+
+/// As [`find`], in a tree of a part of the file. What two captures of one name hold is taken for the same
+/// where the tree has gaps in them.
+pub(crate) fn find_in_part(
+    pattern: &Pattern,
+    flat: &Flat,
+    source: &[u8],
+    limit: usize,
+    covered: Option<&Covered>,
+) -> Vec<Match> {
     let mut machine = Machine::new(pattern, flat, source);
+    machine.covered = covered;
     let mut matches = Vec::new();
     for idx in candidates(pattern, flat) {
         if matches.len() >= limit {

@@ -157,8 +157,12 @@ impl Searcher<'_> {
             return Ok(None);
         };
         let (flat, covered) = self.flat(grammar, source, needed)?;
-        let mut found = find(pattern, &flat, bytes, limit);
+        let mut found = find(pattern, &flat, &covered, bytes, limit);
         let settled = match pattern.shape {
+            // Captures with gaps were taken for the same.
+            Shape::Inner if !pattern.repeated.is_empty() => {
+                found.iter().all(|m| covered.holds(&place(m)))
+            }
             Shape::Outline => suites::settle(grammar, &flat, &covered, source, &mut found)
                 .unwrap_or_else(|| settle(grammar, &flat, &covered, bytes, &mut found)),
             _ => true,
@@ -176,7 +180,7 @@ impl Searcher<'_> {
             return Ok(Some(Vec::new()));
         };
         let (flat, covered) = self.flat(grammar, source, needed)?;
-        let mut found = find(pattern, &flat, bytes, limit);
+        let mut found = find(pattern, &flat, &covered, bytes, limit);
         found.retain(|m| covered.holds(&place(m)));
         Ok(Some(found))
     }
@@ -366,11 +370,18 @@ fn is_guess(grammar: &Grammar, flat: &Flat) -> bool {
 }
 
 /// The matches in a tree, in the order of the source also where the tree was put together.
-fn find(pattern: &Pattern, flat: &Flat, source: &[u8], limit: usize) -> Vec<Match> {
+fn find(
+    pattern: &Pattern,
+    flat: &Flat,
+    covered: &Covered,
+    source: &[u8],
+    limit: usize,
+) -> Vec<Match> {
+    let covered = (*covered != Covered::Whole).then_some(covered);
     if !flat.is_forest {
-        return matcher::find(pattern, flat, source, limit);
+        return matcher::find_in_part(pattern, flat, source, limit, covered);
     }
-    let mut found = matcher::find(pattern, flat, source, usize::MAX);
+    let mut found = matcher::find_in_part(pattern, flat, source, usize::MAX, covered);
     found.sort_by_key(|m| (m.range.start, std::cmp::Reverse(m.range.end)));
     found.truncate(limit);
     found

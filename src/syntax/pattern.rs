@@ -19,7 +19,7 @@ use crate::syntax::matcher::GivenUp;
 use crate::syntax::metavar::{Piece, lex};
 use crate::syntax::pattern::compiler::Compiler;
 use crate::syntax::pattern::outline::{OPTIONAL_TOKENS, fixed_runs};
-use crate::syntax::prefilter::{Needles, TokenRun, TriviaStyle};
+use crate::syntax::prefilter::{self, Needles, TokenRun, TriviaStyle};
 use crate::syntax::split::Shape;
 
 /// One operation of a compiled pattern.
@@ -310,6 +310,7 @@ impl Pattern {
         let style = TriviaStyle {
             line_comments: grammar.row.syntax.comment_starts,
             optional: OPTIONAL_TOKENS,
+            longest_operator: prefilter::takes_longest_operator(grammar.row.id),
         };
         let shape = outline::shape(grammar, &placed, &ops, !repeated.is_empty());
         Ok(Pattern {

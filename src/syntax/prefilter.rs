@@ -63,6 +63,8 @@ pub struct TriviaStyle {
     pub line_comments: &'static [&'static str],
     /// Tokens such as `,` and `;` that may be present or absent between two others.
     pub optional: &'static [&'static str],
+    /// Whether an `=` beside a byte of another operator is always a part of that: `==`, `:=`, `=>`.
+    pub longest_operator: bool,
 }
 
 impl TriviaStyle {
@@ -72,6 +74,7 @@ impl TriviaStyle {
             "//", "/*", "#", "--", "{-", "<!--", "(*", "%", ";;", "<#", "=begin",
         ],
         optional: &[",", ";"],
+        longest_operator: false,
     };
 
     /// Gives the style of a language id, [`TriviaStyle::ANY`] where the id is not known.
@@ -86,8 +89,25 @@ impl TriviaStyle {
         TriviaStyle {
             line_comments,
             optional: &[",", ";"],
+            longest_operator: takes_longest_operator(language),
         }
     }
+}
+
+/// Whether a language reads as long an operator as it can and has no names that end with one.
+pub fn takes_longest_operator(language: &str) -> bool {
+    matches!(
+        language,
+        "c" | "dart"
+            | "go"
+            | "java"
+            | "javascript"
+            | "jsx"
+            | "python"
+            | "rust"
+            | "tsx"
+            | "typescript"
+    )
 }
 
 /// What every match of a pattern must contain.
@@ -181,12 +201,26 @@ impl Needles {
                 let at = from + run.finder.find(&hay[from..])?;
                 let token = &run.tokens[run.anchor];
                 from = at + if token.word { token.text.len() } else { 1 };
-                if bounded(token, hay, at) && self.surrounded(run, hay, at) {
+                if self.bounded(token, hay, at) && self.surrounded(run, hay, at) {
                     return Some(at);
                 }
             }
             None
         })
+    }
+
+    /// Whether the bytes at a place are all of a token.
+    fn bounded(&self, token: &Token, hay: &[u8], at: usize) -> bool {
+        let before = at.checked_sub(1).and_then(|prev| hay.get(prev));
+        let after = hay.get(at + token.text.len());
+        if token.word {
+            return !before.is_some_and(|&byte| is_word(byte))
+                && !after.is_some_and(|&byte| is_word(byte));
+        }
+        // A `>` before it may close type arguments.
+        let joined = |byte: &u8| b"=!:<+-*/%&|^?@".contains(byte);
+        let alone = || !before.is_some_and(joined) && !matches!(after, Some(b'=' | b'>'));
+        !self.trivia.longest_operator || token.text != "=" || alone()
     }
 
     fn surrounded(&self, run: &Run, hay: &[u8], at: usize) -> bool {
@@ -203,7 +237,7 @@ impl Needles {
                 if starts_with_any(rest, self.trivia.line_comments) {
                     return true;
                 }
-                if rest.starts_with(token.text.as_bytes()) && bounded(token, hay, at) {
+                if rest.starts_with(token.text.as_bytes()) && self.bounded(token, hay, at) {
                     at += token.text.len();
                     break;
                 }
@@ -233,7 +267,7 @@ impl Needles {
                     return true;
                 }
                 let start = end.wrapping_sub(token.text.len());
-                if before.ends_with(token.text.as_bytes()) && bounded(token, hay, start) {
+                if before.ends_with(token.text.as_bytes()) && self.bounded(token, hay, start) {
                     end = start;
                     break;
                 }
@@ -388,15 +422,6 @@ fn is_word(byte: u8) -> bool {
 }
 
 /// A byte of a longer UTF-8 sequence next to a word counts as a boundary: it may be a blank.
-fn bounded(token: &Token, hay: &[u8], at: usize) -> bool {
-    if !token.word {
-        return true;
-    }
-    let before = at.checked_sub(1).and_then(|prev| hay.get(prev));
-    let after = hay.get(at + token.text.len());
-    !before.is_some_and(|&byte| is_word(byte)) && !after.is_some_and(|&byte| is_word(byte))
-}
-
 /// Line continuations, blanks beyond ASCII and quotes: not worth telling apart before the parse.
 fn hides_trivia(byte: u8) -> bool {
     matches!(byte, b'\\' | b'"' | b'\'' | b'`') || !byte.is_ascii()
@@ -456,6 +481,31 @@ mod tests {
         assert!(needles.may_match(b"total / /* of all */ count"));
         assert!(needles.may_match(b"total // of all\n / count"));
         assert!(!needles.may_match(b"total * count"));
+    }
+
+    #[test]
+    fn an_assignment_is_not_found_in_a_longer_operator() {
+        let run = || vec![TokenRun::of(&["="])];
+        let needles = Needles::new(run(), TriviaStyle::of("typescript"));
+        for source in [
+            "a=b",
+            "a = b",
+            "let a: B<C>=d",
+            "a ='='",
+            "f(\"=\")",
+            "a=-1",
+            "a=!b",
+        ] {
+            assert!(needles.may_match(source.as_bytes()), "{source}");
+        }
+        for source in [
+            "a == b", "a === b", "a != b", "a <= b", "a += b", "(a) => b", "a := b",
+        ] {
+            assert!(!needles.may_match(source.as_bytes()), "{source}");
+        }
+        // An attribute of HTML may have any name.
+        let needles = Needles::new(run(), TriviaStyle::of("html"));
+        assert!(needles.may_match(b"<a b:=c>"));
     }
 
     #[test]

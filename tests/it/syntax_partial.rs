@@ -140,6 +140,11 @@ func second(a int) {
 "##;
 
 const JS: &str = r##"
+const same = call(function() { one("a text that is long enough to be left out"); a === b; }) === call(function() {
+    one("a text that is long enough to be left out"); a === b; });
+const other = call(function() { one("a text that is long enough to be left out"); a === b; }) === call(function() {
+    two("a text that is long enough to be left out"); a === b; });
+const arrow = (a, b) => { return a == b || a >= b || step(a, b, "a text that is long enough to be left out"); };
 function first(a) { // c
   const t = `function ${function quoted(b) { return b + "a text that is long enough" }} () {`;
   if (a) { one(a); two(a, /[{]/); three(a, "if (b) { }", "and some more of it all"); }
@@ -246,6 +251,7 @@ const CASES: &[(&str, &str, &str, &[&str])] = &[
             "($A) => { $$$B }",
             "return $X",
             "class $C { $$$B }",
+            "$A === $A",
         ],
     ),
     #[cfg(feature = "all-languages")]

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::limits;
+use crate::syntax::cache::Covered;
 use crate::syntax::grammar::flag;
 use crate::syntax::matcher::tokens::Tokens;
 use crate::syntax::matcher::{Capture, Match};
@@ -38,6 +39,8 @@ pub(super) struct Machine<'a> {
     /// Whether one source node may be passed over.
     pub lenient: bool,
     pub skipped: Option<u32>,
+    /// What of the source the tree covers, if not all.
+    pub covered: Option<&'a Covered>,
 }
 
 impl<'a> Machine<'a> {
@@ -53,6 +56,7 @@ impl<'a> Machine<'a> {
             steps: 0,
             lenient: false,
             skipped: None,
+            covered: None,
         }
     }
 
@@ -479,6 +483,10 @@ impl<'a> Machine<'a> {
 
     /// Whether two captures have the same token texts (D8).
     fn same_text(&self, a: Capture, b: Capture) -> bool {
+        let has_gap = |covered: &Covered| !covered.holds(&a.place()) || !covered.holds(&b.place());
+        if self.covered.is_some_and(has_gap) {
+            return true;
+        }
         let bytes = |c: Capture| &self.source[c.bytes.0 as usize..c.bytes.1 as usize];
         if a.nodes.0 == a.nodes.1 || b.nodes.0 == b.nodes.1 {
             return bytes(a) == bytes(b);

@@ -6,7 +6,7 @@ use crate::syntax::ladder::Placed;
 use crate::syntax::languages::Context;
 use crate::syntax::pattern::Op;
 use crate::syntax::prefilter::{Token, TokenRun};
-use crate::syntax::split::{Shape, expressions_hold_statements};
+use crate::syntax::split::Shape;
 
 /// Tokens that a source may have or lack between two tokens of a pattern.
 pub(super) const OPTIONAL_TOKENS: &[&str] = &[",", ";"];
@@ -125,10 +125,9 @@ pub(super) fn shape(grammar: &Grammar, placed: &Placed, ops: &[Op], repeats: boo
     if container {
         return Shape::Whole;
     }
-    // The statements of a case stand in no braces of its own. A repeated metavariable over blocks would
-    // compare what blanking removes.
+    // The statements of a case stand in no braces of its own.
     let is_case = ["case", "default"].iter().any(|word| kind.contains(word));
-    if braces || is_case || repeats && expressions_hold_statements(grammar.row.id) {
+    if braces || is_case {
         Shape::Block
     } else {
         Shape::Inner

@@ -70,11 +70,6 @@ pub fn split(language: &str, source: &[u8]) -> Option<Units> {
     Some(units)
 }
 
-/// Whether an expression of the language may hold statements, so that leaving some out changes it.
-pub fn expressions_hold_statements(language: &str) -> bool {
-    language != "python"
-}
-
 fn units(language: &str, source: &[u8]) -> Option<Units> {
     match language {
         "rust" => rust::split(source),

@@ -15,9 +15,9 @@ use crate::syntax::prefilter::{Needles, Occurrences};
 pub enum Shape {
     /// The root is one expression or simple statement that cannot contain an item.
     ///
-    /// Nothing of the pattern stands inside braces, no metavariable occurs twice and the caller
-    /// reads captures as text: what stands in braces is left out too where no whole match can be
-    /// in it, also inside a capture.
+    /// Nothing of the pattern stands inside braces and the caller reads captures as text: what
+    /// stands in braces is left out too where no whole match can be in it, also inside a capture.
+    /// Whether two captures are the same is to be asked again where they have gaps.
     Inner,
     /// The root is one node that may have a body (`fn $F($$$A) { $$$B }`, `if $C: $$$B`).
     ///
@@ -141,6 +141,10 @@ pub fn plan_around(units: &Units, places: &[Range<usize>], source: &[u8]) -> Pla
 /// A gap saves the parse of its bytes but costs the lexer a range to step over.
 const SMALLEST_GAP: usize = 48;
 
+/// The parser looks for the range of every token from the first on, so beyond some hundred gaps the smaller
+/// ones cost more than they save.
+const MOST_GAPS: usize = 600;
+
 /// Above this share of the source, in percent, a partial parse saves nothing worth a fallback.
 const LARGEST_SHARE: usize = 85;
 
@@ -229,7 +233,13 @@ fn kept(source: &[u8], gaps: &[Range<usize>]) -> Plan {
             _ => joined.push(gap.clone()),
         }
     }
-    joined.retain(|gap| gap.len() >= SMALLEST_GAP);
+    let mut smallest = SMALLEST_GAP;
+    if joined.len() > MOST_GAPS {
+        let mut lengths: Vec<usize> = joined.iter().map(|gap| gap.len()).collect();
+        lengths.sort_unstable_by(|a, b| b.cmp(a));
+        smallest = smallest.max(lengths[MOST_GAPS]);
+    }
+    joined.retain(|gap| gap.len() >= smallest);
     let n_dropped: usize = joined.iter().map(|gap| gap.len()).sum();
     let n_kept = source.len() - n_dropped;
     if n_kept * 100 > source.len() * LARGEST_SHARE {

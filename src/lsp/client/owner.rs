@@ -223,7 +223,11 @@ fn hear(shared: &Shared, method: &str, params: &Value) {
         "$/progress" if shared.on_survey(params) => {}
         "$/progress" => shared.update(|state| state.on_progress(params)),
         "experimental/serverStatus" => shared.update(|state| {
+            let was_loaded = state.quiescent == Some(true);
             state.quiescent = params["quiescent"].as_bool().or(state.quiescent);
+            if state.quiescent == Some(true) && !was_loaded {
+                state.loaded_at = Some(Instant::now());
+            }
             let message = params["message"].as_str().map(str::to_owned);
             let health = params["health"].as_str();
             state.is_broken = health == Some("error");

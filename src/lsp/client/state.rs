@@ -25,6 +25,8 @@ pub struct ServerState {
     pub(crate) progress: BTreeMap<String, Progress>,
     pub(crate) progress_log: VecDeque<ProgressEvent>,
     pub(crate) quiescent: Option<bool>,
+    /// Since when it has nothing left to load.
+    pub(crate) loaded_at: Option<Instant>,
     /// What the server complains about.
     pub(crate) health: Option<String>,
     /// Whether it says that it cannot work properly for that.
@@ -107,6 +109,7 @@ impl ServerState {
             progress: BTreeMap::new(),
             progress_log: VecDeque::new(),
             quiescent: None,
+            loaded_at: None,
             health: None,
             is_broken: false,
             messages: VecDeque::new(),

@@ -12,7 +12,7 @@ use crate::cancel::Cancel;
 use crate::limits;
 use crate::lsp::client::Server;
 use crate::lsp::error::Unusable;
-use crate::lsp::settle::{Mark, Settled, settle, settled_already};
+use crate::lsp::settle::{Mark, Settled, settle, settled_now};
 use crate::lsp::supervisor::Supervisor;
 use crate::text::counted;
 
@@ -101,7 +101,7 @@ fn ask(server: &Server, path: &Path, deadline: Instant, cancel: &Cancel) -> Sett
             Ok(()) => settle(server, path, &mark, synced.version, deadline, cancel),
             Err(err) => Settled::Unavailable(err.to_string()),
         },
-        Ok(synced) => settled_already(server, path, synced.version, deadline, cancel),
+        Ok(synced) => settled_now(server, path, synced.version, deadline, cancel),
         Err(err) => Settled::Unavailable(err.to_string()),
     }
 }

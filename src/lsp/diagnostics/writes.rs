@@ -26,6 +26,7 @@ use crate::cancel::Cancel;
 use crate::limits;
 use crate::lsp::client::{FileChange, Server};
 use crate::lsp::ledger::{Appeared, Counts, Ledger};
+use crate::lsp::published;
 use crate::lsp::settle::{Mark, Settled, is_slow, settle, settled_already, speaks_up};
 use crate::lsp::supervisor::Supervisor;
 
@@ -59,6 +60,8 @@ struct State {
     known: BTreeMap<PathBuf, Counts>,
     /// The same for what each server says about other files.
     elsewhere: BTreeMap<(Name, PathBuf), Counts>,
+    /// What a server that answers in its own way said when it was asked about files that the run did not write.
+    asked: BTreeMap<(Name, PathBuf), Vec<published::Diagnostic>>,
     /// What was about to be written and did not exist.
     absent: BTreeSet<PathBuf>,
     /// The servers whose first words were heard.
@@ -322,6 +325,7 @@ impl Writes {
         state.watches.remove(path);
         state.known.remove(path);
         state.elsewhere.retain(|(_, other), _| other != path);
+        state.asked.retain(|(_, other), _| other != path);
         self.ledger.observe(path, &Counts::default());
     }
 

@@ -1,6 +1,8 @@
 //! Language servers under supervision: real ones, and a scripted one for what real ones rarely do.
 
 mod answers;
+mod by_hand;
+mod checks;
 mod client;
 mod command;
 mod faults;

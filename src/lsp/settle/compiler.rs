@@ -141,8 +141,11 @@ fn idle(server: &Server, deadline: Instant, cancel: &Cancel) -> Result<(), Settl
         if let Some(why) = broken(server) {
             return Err(Settled::Unavailable(why));
         }
-        let last = server.look(|state| Some((last_begin(state)?.at, last_end(state)?.at)));
-        let Some((begun, ended)) = last else {
+        let last = server.look(|state| {
+            let (begin, end) = (last_begin(state)?, last_end(state)?);
+            Some((begin.at, end.at, state.loaded_at))
+        });
+        let Some((begun, ended, loaded)) = last else {
             return Ok(());
         };
         // It tells the end before what it found last; its answer shows that it has said both.
@@ -150,7 +153,8 @@ fn idle(server: &Server, deadline: Instant, cancel: &Cancel) -> Result<(), Settl
         // A save cancels the check that runs, and the next one begins a moment later: as late as this one
         // began, where the machine is busy.
         let saved = server.last_save().map(|save| save.at);
-        let lag = saved.and_then(|saved| begun.checked_duration_since(saved));
+        let lag = saved.filter(|saved| Some(*saved) >= loaded);
+        let lag = lag.and_then(|saved| begun.checked_duration_since(saved));
         let quiet = lag.map_or(QUIET, |lag| (lag * 2).clamp(QUIET, BEGINS));
         let until = (ended + quiet).max(saved.map_or(ended, |saved| saved + FOLLOWS));
         let again = server.wait(until.min(deadline), cancel, |state| {

@@ -321,7 +321,10 @@ impl Inner {
             root: root.folder.clone(),
             program: program.path.clone(),
             args: program.args.clone(),
-            why: format!("{}; root marker {}", program.origin, root.marker),
+            origin: program.origin.clone(),
+            others: detected.others.clone(),
+            passed_over: Vec::new(),
+            marker: root.marker.clone(),
             env,
             init_options,
             settings,
@@ -339,9 +342,7 @@ impl Inner {
             }
             slot.give_up(&server, "it answers nothing any more");
         }
-        if let Some(why) = self.probe(&launch, cancel) {
-            return Err(why);
-        }
+        let launch = self.runnable(launch, cancel)?;
         self.first_look();
         self.hire_janitor();
         let server = slot.start(self, launch, cancel)?;
@@ -362,14 +363,17 @@ impl Inner {
         self.server(&detected, cancel)
     }
 
-    /// Asks the program of a row that may be a shim for its version.
-    pub(crate) fn probe_detected(
+    /// Returns how a detected server would be started, with the version that its program gives where that
+    /// is asked; says why it cannot be otherwise.
+    pub(crate) fn preview(
         &self,
         detected: &Detected,
         cancel: &Cancel,
-    ) -> Option<Result<String, String>> {
-        let (_, launch) = self.slot_of(detected).ok()?;
-        self.probed(&launch, cancel)
+    ) -> Result<(Launch, Option<String>), String> {
+        let (_, launch) = self.slot_of(detected)?;
+        let launch = self.runnable(launch, cancel)?;
+        let version = self.probed(&launch, cancel).and_then(Result::ok);
+        Ok((launch, version))
     }
 
     fn begin(&self, detected: &Detected) {

@@ -7,6 +7,7 @@ mod client;
 mod command;
 mod faults;
 mod further;
+mod halves;
 mod life;
 mod more;
 mod servers;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::place::told;
+use super::place::{doubt, told};
 use super::{Diagnostic, DiagnosticState, Severity};
 use crate::cancel::Cancel;
 use crate::limits;
@@ -62,6 +62,9 @@ pub fn diagnostics_of(
         let settled = ask(&server, path, deadline, cancel);
         match settled {
             Settled::Told(items) => {
+                if let Some(why) = doubt(&server, path, &items) {
+                    missing.push(format!("whether these errors are real: {why}"));
+                }
                 diagnostics.extend(told(supervisor.workspace(), &server, path, &items));
             }
             Settled::Pending(why) => {

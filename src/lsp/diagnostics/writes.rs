@@ -21,7 +21,7 @@ pub use report::{NewDiagnostic, WriteReport};
 use watch::{Name, Waiting, Watch, name_of};
 
 use super::Diagnostic;
-use super::place::told;
+use super::place::{doubt, told};
 use crate::cancel::Cancel;
 use crate::limits;
 use crate::lsp::client::{FileChange, Server};
@@ -236,7 +236,7 @@ impl Writes {
     }
 
     fn told(&self, server: &Server, path: &Path, settled: Settled) -> Option<Vec<Diagnostic>> {
-        match settled {
+        match without_doubt(server, path, settled) {
             Settled::Told(items) => Some(told(self.supervisor.workspace(), server, path, &items)),
             Settled::Pending(_) | Settled::Unavailable(_) => None,
         }
@@ -409,6 +409,7 @@ impl Writes {
                 deadline,
                 cancel,
             );
+            let settled = without_doubt(server, path, settled);
             match &settled {
                 Settled::Told(_) => spoke.push((Arc::clone(server), deadline)),
                 Settled::Pending(why) => {
@@ -447,7 +448,9 @@ impl Writes {
             let said = state.published().of(path)?;
             (said.generation > seen).then(|| said.items.clone())
         });
-        if let Some(items) = late {
+        if let Some(items) = late
+            && doubt(server, path, &items).is_none()
+        {
             let found = told(self.supervisor.workspace(), server, path, &items);
             if let Some(watch) = self.lock().watches.get_mut(path) {
                 watch.answer(server, found);
@@ -494,5 +497,16 @@ impl Writes {
                 count: appeared.count,
                 diagnostic: appeared.diagnostic,
             }));
+    }
+}
+
+/// Takes what need not be so for what is not known: a write is not blamed for it.
+fn without_doubt(server: &Server, path: &Path, settled: Settled) -> Settled {
+    match settled {
+        Settled::Told(items) => match doubt(server, path, &items) {
+            Some(why) => Settled::Unavailable(why),
+            None => Settled::Told(items),
+        },
+        Settled::Pending(_) | Settled::Unavailable(_) => settled,
     }
 }

@@ -224,9 +224,33 @@ fn rust_analyzer_tells_of_a_caller_that_was_only_asked_about() {
         wrong: "pub fn f(x: &str) -> u32 {\n    x.len() as u32\n}\n",
         caller: "src/b.rs",
         line: 4,
-        symbol: "f#2",
+        symbol: "f",
         says: "src/b.rs:4:33: error[E0308]: ",
         old: "src/b.rs:2",
     }
     .check();
+}
+
+// R32, D2: a header that clangd cannot know is no new error of the write, and the result says why it is silent
+// about the file, once.
+#[test]
+fn clangd_that_guesses_the_flags_blames_no_write() {
+    if peers::find("clangd").is_none() {
+        return;
+    }
+    let right = "int f(void) {\n  return 1;\n}\n";
+    let project = Project::new(&[(".git/HEAD", "ref: refs/heads/main\n"), ("a.c", right)]);
+    let writing = Writing::new(&project, patient());
+    let lost = format!("#include \"lost.h\"\n{right}");
+    let said = writing.write("a.c", &lost);
+    assert!(
+        said.starts_with(
+            "diagnostics unavailable: clangd: 'lost.h' file not found; it has no compilation"
+        ),
+        "{said}"
+    );
+    assert_eq!(writing.write("a.c", &format!("{lost}\n")), "", "once");
+    assert_eq!(writing.write("a.c", right), "");
+    let said = writing.write("a.c", &right.replace('1', "nope"));
+    assert!(said.contains("undeclared_var_use"), "{said}");
 }

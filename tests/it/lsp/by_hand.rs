@@ -298,13 +298,13 @@ fn rust_analyzer_finds_the_use_that_was_written_a_moment_ago() {
         ("src/b.rs", "// nothing\n"),
     ]);
     let ask = || {
-        let args = json!({"action": "references", "file": "src/a.rs", "line": 1, "symbol": "f#2"});
+        let args = json!({"action": "references", "file": "src/a.rs", "line": 1, "symbol": "f"});
         project.call(args).expect("an answer")
     };
     let n_before = ask().data["total"].as_u64().expect("a number");
     for n in 1..=6 {
         let uses = "pub fn g() { crate::a::f() }\n".replace("g()", &format!("g{n}()"));
-        project.write("src/b.rs", &uses.repeat(1));
+        project.write("src/b.rs", &uses);
         let output = ask();
         assert_eq!(output.data["total"], n_before + 1, "{n}: {}", output.text);
         project.write("src/b.rs", "// nothing\n");

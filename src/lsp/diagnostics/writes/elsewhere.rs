@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Instant;
 
-use super::super::place::told;
+use super::super::place::{doubt, told};
 use super::report::{NewDiagnostic, WriteReport};
 use super::watch::{Name, name_of};
 use super::{State, Writes};
@@ -196,7 +196,9 @@ impl Writes {
         }
         for server in self.supervisor.servers() {
             let mut said = self.said_by(&server);
-            said.retain(|(path, _)| !watched.contains(path));
+            said.retain(|(path, items)| {
+                !watched.contains(path) && doubt(&server, path, items).is_none()
+            });
             self.forget_clean(&server, &said, watched);
             // What a first survey finds in files that it had not come to before may be old.
             let has_baseline = |survey: &Survey| survey.is_done;

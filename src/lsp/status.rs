@@ -336,7 +336,7 @@ fn running(server: &Server, status: &mut ServerStatus) {
     });
     status.uptime_s = Some(server.started().elapsed().as_secs());
     status.version = server.version();
-    status.health = server.health().or_else(|| {
+    status.health = server.complaint().or_else(|| {
         let messages = server.messages();
         let error = messages.iter().rev().find(|message| message.level == 1);
         error.map(|message| message.text.lines().next().unwrap_or_default().to_owned())

@@ -29,6 +29,8 @@ pub struct ServerState {
     pub(crate) loaded_at: Option<Instant>,
     /// What the server complains about.
     pub(crate) health: Option<String>,
+    /// The complaint that was told last.
+    pub(crate) told_health: Option<String>,
     /// Whether it says that it cannot work properly for that.
     pub(crate) is_broken: bool,
     pub(crate) messages: VecDeque<Message>,
@@ -111,6 +113,7 @@ impl ServerState {
             quiescent: None,
             loaded_at: None,
             health: None,
+            told_health: None,
             is_broken: false,
             messages: VecDeque::new(),
             published: Published::default(),

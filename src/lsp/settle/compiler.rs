@@ -172,7 +172,7 @@ fn idle(server: &Server, deadline: Instant, cancel: &Cancel) -> Result<(), Settl
 fn outcome(server: &Server, path: &Path) -> Settled {
     let items =
         server.look(|state| said(state, path).map_or_else(Vec::new, |said| said.items.clone()));
-    match failed(server.health().as_deref()) {
+    match failed(server.complaint().as_deref()) {
         Some(why) if items.is_empty() => Settled::Unavailable(format!("{}: {why}", server.id())),
         _ => Settled::Told(items),
     }

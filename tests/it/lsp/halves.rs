@@ -190,3 +190,84 @@ fn clangd_that_guesses_the_flags_says_so() {
     );
     assert!(!output.text.contains("not known yet"), "{}", output.text);
 }
+
+// R14: a standard library that is missing is said once, with the next step; what the project has is answered.
+#[test]
+fn a_missing_standard_library_is_told_once_and_the_rest_is_answered() {
+    if peers::find("rust-analyzer").is_none() {
+        return;
+    }
+    let manifest = "[package]\nname = \"demo\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
+    let code = "pub fn f() -> u32 {\n    1\n}\npub fn g() -> u32 { f() }\n";
+    let files = [("Cargo.toml", manifest), ("src/lib.rs", code)];
+    let project = Project::with(&files, |work, mut options| {
+        let rows = toolbox::lsp::servers::built_in().into_iter();
+        let mut row = rows
+            .clone()
+            .find(|row| row.id == "rust-analyzer")
+            .expect("a row");
+        row.init_options["cargo"]["sysrootSrc"] = json!(work.join("none"));
+        row.settings = json!(null);
+        options.rows.push(row);
+        options
+    });
+    let ask = || {
+        let args = json!({"action": "references", "file": "src/lib.rs", "line": 1, "symbol": "f"});
+        project.call(args).expect("an answer")
+    };
+    let first = ask();
+    assert_eq!(first.data["total"], 2, "{}", first.text);
+    assert!(
+        first.text.contains("`rustup component add rust-src`"),
+        "{}",
+        first.text
+    );
+    let second = ask();
+    assert_eq!(second.data["total"], 2, "{}", second.text);
+    assert!(second.data["incomplete"].is_null(), "{}", second.text);
+    for _ in 0..2 {
+        let status = project.call(json!({"action": "status"})).expect("a status");
+        let health = status.data["servers"][0]["health"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned();
+        assert!(
+            health.contains("rustup component add rust-src"),
+            "{}",
+            status.text
+        );
+    }
+}
+
+// D2: a compiler that cannot run has not said that anything is clean, and the answer says where to look.
+#[test]
+fn a_compiler_that_cannot_run_says_nothing_of_a_file() {
+    if peers::find("rust-analyzer").is_none() {
+        return;
+    }
+    let manifest = "[package]\nname = \"demo\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
+    let project = Project::new(&[
+        ("Cargo.toml", manifest),
+        ("src/lib.rs", "pub fn f() {}\n"),
+        ("build.rs", "fn main() { panic!(\"no\"); }\n"),
+    ]);
+    let ask = || {
+        let args = json!({"action": "diagnostics", "file": "src/lib.rs"});
+        project.call(args).expect("an answer")
+    };
+    let output = ask();
+    assert_eq!(output.data["state"], "unavailable", "{}", output.text);
+    assert!(
+        output
+            .text
+            .contains("the compiler did not come to look at it"),
+        "{}",
+        output.text
+    );
+    project.write("build.rs", "fn main() {}\n");
+    let output = ask();
+    assert_eq!(output.data["state"], "clean", "{}", output.text);
+    project.write("Cargo.toml", "[package]\nname = \"demo\n");
+    let output = ask();
+    assert_eq!(output.data["state"], "unavailable", "{}", output.text);
+}

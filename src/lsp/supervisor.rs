@@ -232,6 +232,9 @@ impl Supervisor {
                 let _ = server.watched_files(&changes);
                 if server.row().ready == Ready::Quiescent {
                     present_changed(server, &changes);
+                    if changes.iter().any(|(path, _)| is_marker(server, path)) {
+                        server.reload_project(cancel);
+                    }
                 }
             } else {
                 changed.extend(open_changed(server, &changes));
@@ -477,6 +480,13 @@ fn present_changed(server: &Server, changes: &[(PathBuf, FileChange)]) {
         // One that is gone again, or no text, the server may look at itself.
         let _ = server.present(path);
     }
+}
+
+/// Tells whether a file is one that says what a server's project is.
+fn is_marker(server: &Server, path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    let markers = server.row().markers();
+    path.starts_with(server.root()) && markers.iter().any(|marker| name == *marker)
 }
 
 /// The files that changed and that a server serves: those that are there, and not too many.

@@ -182,8 +182,15 @@ fn outcome(server: &Server, path: &Path) -> Settled {
 fn broken(server: &Server) -> Option<String> {
     server.look(|state| {
         let health = state.health.as_ref().filter(|_| state.is_broken)?;
-        let first = health.lines().next().unwrap_or_default();
-        Some(format!("{}: {first}", server.id()))
+        let why = health.lines().find(|line| line.contains("Failed to load"));
+        let why = why.or_else(|| health.lines().next()).unwrap_or_default();
+        // Complaints are strung together without a space between them.
+        let why = why.find("Failed to load").map_or(why, |at| &why[at..]);
+        Some(format!(
+            "{}: {}; `diagnostics` of \"*\" shows what the build tool says",
+            server.id(),
+            why.trim_end_matches('.')
+        ))
     })
 }
 

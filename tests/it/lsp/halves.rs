@@ -267,7 +267,18 @@ fn a_compiler_that_cannot_run_says_nothing_of_a_file() {
     project.write("build.rs", "fn main() {}\n");
     let output = ask();
     assert_eq!(output.data["state"], "clean", "{}", output.text);
+    // So it is where there is no project to check, until there is one again.
     project.write("Cargo.toml", "[package]\nname = \"demo\n");
     let output = ask();
     assert_eq!(output.data["state"], "unavailable", "{}", output.text);
+    assert!(
+        output
+            .text
+            .contains("Failed to load workspaces; `diagnostics` of"),
+        "{}",
+        output.text
+    );
+    project.write("Cargo.toml", manifest);
+    let output = ask();
+    assert_eq!(output.data["state"], "clean", "{}", output.text);
 }

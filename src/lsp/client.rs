@@ -251,7 +251,19 @@ impl Server {
         self.shared.lock().version.clone()
     }
 
+    /// Returns what it complains about, once: a server that has loaded what it could answers no better when it
+    /// is asked again.
     pub(crate) fn health(&self) -> Option<String> {
+        let mut state = self.shared.lock();
+        if state.told_health == state.health {
+            return None;
+        }
+        state.told_health = state.health.clone();
+        state.health.clone()
+    }
+
+    /// Returns what it complains about now, told or not.
+    pub(crate) fn complaint(&self) -> Option<String> {
         self.shared.lock().health.clone()
     }
 

@@ -2,6 +2,7 @@
 //! program must be found (R13). One of the two is not enough, and says which half is missing (R14).
 
 mod binary;
+mod database;
 mod project;
 mod roots;
 
@@ -15,6 +16,7 @@ use crate::lsp::servers::ServerRow;
 use crate::workspace::Workspace;
 
 pub(crate) use crate::lsp::detect::binary::identity;
+pub(crate) use crate::lsp::detect::database::guesses_flags;
 
 /// What detection looks at.
 #[derive(Clone, Debug)]
@@ -32,6 +34,8 @@ pub(crate) struct Detected {
     pub(crate) row: Arc<ServerRow>,
     pub(crate) root: Option<Root>,
     pub(crate) program: Option<Program>,
+    /// What is tried where that one does not run, in this order.
+    pub(crate) others: Vec<Program>,
 }
 
 /// Where a project begins, and which marker says so.
@@ -101,8 +105,11 @@ impl Detector {
         let top = self.top(path);
         let root = roots::find(&row.root, path, top);
         let from = root.as_ref().map_or(top, |root| root.folder.as_path());
+        let mut programs =
+            binary::find(row, from, top, &self.env, self.project_binaries).into_iter();
         Detected {
-            program: binary::find(row, from, top, &self.env, self.project_binaries),
+            program: programs.next(),
+            others: programs.collect(),
             row: Arc::clone(row),
             root,
         }

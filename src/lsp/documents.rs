@@ -9,7 +9,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::files::ContentHash;
 use crate::limits;
@@ -21,6 +21,19 @@ use crate::text::{TextKind, UTF8_BOM};
 pub(crate) struct Documents {
     open: BTreeMap<PathBuf, Document>,
     clock: u64,
+    /// How often files of the project are known to have changed on disk.
+    n_stirs: u64,
+    /// The last save that the server was told of.
+    save: Option<Save>,
+}
+
+/// A save that a server was told of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Save {
+    /// When.
+    pub(crate) at: Instant,
+    /// Whether files of the project have changed on disk since.
+    pub(crate) is_outdated: bool,
 }
 
 /// One open document.
@@ -34,6 +47,8 @@ pub struct Document {
     pub text: Arc<str>,
     stamp: Stamp,
     used: u64,
+    /// How often files of the project had changed when the server was given the text.
+    n_stirs: u64,
 }
 
 /// What a file looked like when it was read.
@@ -128,6 +143,7 @@ impl Documents {
             text: content.text,
             stamp: content.stamp,
             used,
+            n_stirs: self.n_stirs,
         };
         self.open.insert(path.to_path_buf(), document);
         version
@@ -146,6 +162,48 @@ impl Documents {
         if let Some(document) = self.open.get_mut(path) {
             document.used = self.clock;
         }
+    }
+
+    /// Notes that files of the project changed on disk: what the server said before may not hold any more.
+    pub(crate) fn stir(&mut self) {
+        self.n_stirs += 1;
+        if let Some(save) = &mut self.save {
+            save.is_outdated = true;
+        }
+    }
+
+    /// Takes a document for one that was given to the server after the last change.
+    pub(crate) fn settle_stir(&mut self, path: &Path) {
+        if let Some(document) = self.open.get_mut(path) {
+            document.n_stirs = self.n_stirs;
+        }
+    }
+
+    /// Tells whether files of the project changed since the server was given the text of a document.
+    pub(crate) fn is_stirred(&self, path: &Path) -> bool {
+        let document = self.open.get(path);
+        document.is_some_and(|document| document.n_stirs < self.n_stirs)
+    }
+
+    /// Notes that the text of a document is about to be given once more; returns its new version.
+    pub(crate) fn retell(&mut self, path: &Path) -> Option<i64> {
+        let document = self.open.get_mut(path)?;
+        document.version += 1;
+        document.n_stirs = self.n_stirs;
+        Some(document.version)
+    }
+
+    /// Notes that the server is about to be told of a save.
+    pub(crate) fn saved(&mut self) {
+        self.save = Some(Save {
+            at: Instant::now(),
+            is_outdated: false,
+        });
+    }
+
+    /// Returns the last save that the server was told of.
+    pub(crate) fn last_save(&self) -> Option<Save> {
+        self.save
     }
 
     pub(crate) fn remove(&mut self, path: &Path) -> Option<Document> {

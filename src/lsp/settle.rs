@@ -5,6 +5,8 @@
 //! quiet. Whatever it is, the wait ends on that event or at its deadline, and silence is never an answer
 //! (D2).
 
+mod compiler;
+
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -20,7 +22,6 @@ use crate::lsp::published::{Diagnostic, Severity, Statement};
 #[derive(Clone, Debug)]
 pub struct Mark {
     generation: u64,
-    at: Instant,
     items: Vec<Diagnostic>,
 }
 
@@ -57,23 +58,15 @@ const QUIET_UNVERSIONED: Duration = Duration::from_millis(250);
 /// One that repeats what was said before the change may still speak of the old text.
 const QUIET_REPEATED: Duration = Duration::from_millis(750);
 
-/// Compilers start 0.1 to 0.4 s after a save; one that has not started by then is switched off.
-const FLYCHECK_BEGINS: Duration = Duration::from_secs(3);
-
-/// What a compiler found is published in the same moment in which its end is told, or just after.
-const QUIET_FLYCHECK: Duration = Duration::from_millis(100);
-
-/// So long after a save its own check may begin, also where another one ends in between.
-const FLYCHECK_FOLLOWS: Duration = Duration::from_millis(500);
-
-const FLYCHECK: &str = "flycheck";
+/// So long a server that publishes may take for a document that it was given once more; one that says only
+/// what is new to it stays silent.
+const RETOLD: Duration = Duration::from_secs(10);
 
 impl Mark {
     /// Takes note of what was said; a later statement is then known to be later.
     pub fn of(server: &Server, path: &Path) -> Self {
         server.look(|state| Self {
             generation: state.published().generation(),
-            at: Instant::now(),
             items: said(state, path).map_or_else(Vec::new, |said| said.items.clone()),
         })
     }
@@ -103,7 +96,7 @@ pub fn settle(
 ) -> Settled {
     match Sign::of(server) {
         Sign::Reply => pull(server, path, deadline, cancel),
-        Sign::Flycheck => flycheck(server, path, mark, deadline, cancel),
+        Sign::Flycheck => compiler::checked(server, path, deadline, cancel),
         Sign::TsServer => match ts_server(server, path, deadline, cancel) {
             // An older version of it does not know the request.
             Err(LspError::Refused { .. }) => {
@@ -115,7 +108,34 @@ pub fn settle(
     }
 }
 
-/// Returns what is known of a text that the server has had for a while, and waits where nothing is.
+/// Returns what holds now of a text that the server has had for a while, whatever changed around it, and
+/// waits where that is not known.
+pub fn settled_now(
+    server: &Server,
+    path: &Path,
+    version: i64,
+    deadline: Instant,
+    cancel: &Cancel,
+) -> Settled {
+    match Sign::of(server) {
+        Sign::Flycheck => compiler::checked(server, path, deadline, cancel),
+        // Who publishes does so for what changed; whether another file is as it was is only told when asked.
+        Sign::Publication if server.is_stirred(path) => {
+            let mark = Mark::of(server, path);
+            let until = deadline.min(Instant::now() + RETOLD);
+            match server.retell(path) {
+                Ok(version) => published(server, path, &mark, version, until, cancel),
+                Err(err) => Settled::Unavailable(err.to_string()),
+            }
+        }
+        Sign::Publication | Sign::Reply | Sign::TsServer => {
+            settled_already(server, path, version, deadline, cancel)
+        }
+    }
+}
+
+/// Returns what is known of a text that the server has had for a while, and waits where nothing is. The
+/// server is not made to look again.
 pub fn settled_already(
     server: &Server,
     path: &Path,
@@ -125,27 +145,10 @@ pub fn settled_already(
 ) -> Settled {
     let nothing = Mark {
         generation: 0,
-        at: Instant::now(),
         items: Vec::new(),
     };
     match Sign::of(server) {
-        Sign::Flycheck => {
-            if !load(server, deadline, cancel) {
-                return Settled::Pending(under_way(server));
-            }
-            let done = server.look(|state| {
-                let ended = |event: &crate::lsp::client::ProgressEvent| {
-                    !event.began && event.token.contains(FLYCHECK)
-                };
-                let has_ended = state.progress_log().any(ended);
-                (has_ended && !is_checking(state))
-                    .then(|| said(state, path).map_or_else(Vec::new, |said| said.items.clone()))
-            });
-            match done {
-                Some(items) => Settled::Told(items),
-                None => flycheck_running(server, path, nothing.at, deadline, cancel),
-            }
-        }
+        Sign::Flycheck => compiler::checked_last(server, path, deadline, cancel),
         Sign::Publication => {
             let known = server.look(|state| {
                 let said = said(state, path)?;
@@ -174,13 +177,6 @@ impl Sign {
 
 fn said<'a>(state: &'a ServerState, path: &Path) -> Option<&'a Statement> {
     state.published().of(path)
-}
-
-fn is_checking(state: &ServerState) -> bool {
-    state
-        .progress()
-        .keys()
-        .any(|token| token.contains(FLYCHECK))
 }
 
 fn pull(server: &Server, path: &Path, deadline: Instant, cancel: &Cancel) -> Settled {
@@ -247,100 +243,6 @@ fn published(
             (None, None) => return Settled::Pending(under_way(server)),
         }
     }
-}
-
-fn flycheck(
-    server: &Server,
-    path: &Path,
-    mark: &Mark,
-    deadline: Instant,
-    cancel: &Cancel,
-) -> Settled {
-    // Before it has loaded it drops what the compiler says about files that it does not know yet, so the
-    // check of a save in that time says nothing: it is asked for once more.
-    let mut at = mark.at;
-    if server.look(|state| state.quiescent() == Some(false)) {
-        if !load(server, deadline, cancel) {
-            return Settled::Pending(under_way(server));
-        }
-        at = Instant::now();
-        if let Err(err) = server.save(path) {
-            return Settled::Unavailable(err.to_string());
-        }
-    }
-    // While it is busy, seconds may pass before it takes the save up; its answer shows that it has.
-    server.answers(deadline, cancel);
-    let taken = Instant::now();
-    let begins = |until: Instant| {
-        server.wait(until, cancel, |state| {
-            let began = |event: &crate::lsp::client::ProgressEvent| {
-                event.began && event.at >= at && event.token.contains(FLYCHECK)
-            };
-            (state.gone().is_some() || state.progress_log().any(began)).then_some(())
-        })
-    };
-    let loaded = || server.look(|state| state.quiescent() != Some(false));
-    let patience = match loaded() {
-        true => (Instant::now() + FLYCHECK_BEGINS).min(deadline),
-        // It checks when it has loaded.
-        false => deadline,
-    };
-    if begins(patience).is_none() {
-        return Settled::Pending(match patience < deadline {
-            true => "no check has begun".to_owned(),
-            false => under_way(server),
-        });
-    }
-    flycheck_running(server, path, taken, deadline, cancel)
-}
-
-/// Waits until the server has loaded its project, or is gone; tells whether it came to that.
-fn load(server: &Server, deadline: Instant, cancel: &Cancel) -> bool {
-    let loaded = server.wait(deadline, cancel, |state| {
-        (state.quiescent() == Some(true) || state.gone().is_some()).then_some(())
-    });
-    loaded.is_some()
-}
-
-/// Waits for the end of a check that runs, or that is about to.
-fn flycheck_running(
-    server: &Server,
-    path: &Path,
-    since: Instant,
-    deadline: Instant,
-    cancel: &Cancel,
-) -> Settled {
-    loop {
-        let ended = server.wait(deadline, cancel, |state| {
-            if let Some(why) = state.gone() {
-                return Some(Err(why.to_owned()));
-            }
-            let last = state
-                .progress_log()
-                .rfind(|event| event.token.contains(FLYCHECK));
-            let ended = last.is_some_and(|event| !event.began) && !is_checking(state);
-            ended.then_some(Ok(()))
-        });
-        match ended {
-            Some(Ok(())) => {}
-            Some(Err(why)) => return Settled::Unavailable(why),
-            None => return Settled::Pending(under_way(server)),
-        }
-        // It tells the end before what it found last; its answer shows that it has said both.
-        server.answers(deadline, cancel);
-        // Another one may have been asked for before this one ended: a save cancels the check that runs.
-        let until = (Instant::now() + QUIET_FLYCHECK).max(since + FLYCHECK_FOLLOWS);
-        let again = server.wait(until.min(deadline), cancel, |state| {
-            (is_checking(state) || state.gone().is_some()).then_some(())
-        });
-        if again.is_none() {
-            break;
-        }
-    }
-    // A file about which nothing was ever said is clean: the compiler has looked at all of them.
-    Settled::Told(
-        server.look(|state| said(state, path).map_or_else(Vec::new, |said| said.items.clone())),
-    )
 }
 
 /// Asks the TypeScript server itself; what its wrapper publishes has no version and comes in parts.

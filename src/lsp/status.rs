@@ -324,7 +324,7 @@ fn standing_of(supervisor: &Supervisor, key: &Key, standing: &Standing) -> Serve
 fn running(server: &Server, status: &mut ServerStatus) {
     let launch = server.launch();
     status.state = "running";
-    status.reason = Some(launch.why.clone());
+    status.reason = Some(launch.why());
     status.command = Some(launch.command());
     status.pid = Some(server.pid());
     status.encoding = Some(server.encoding().as_str());
@@ -336,7 +336,7 @@ fn running(server: &Server, status: &mut ServerStatus) {
     });
     status.uptime_s = Some(server.started().elapsed().as_secs());
     status.version = server.version();
-    status.health = server.health().or_else(|| {
+    status.health = server.complaint().or_else(|| {
         let messages = server.messages();
         let error = messages.iter().rev().find(|message| message.level == 1);
         error.map(|message| message.text.lines().next().unwrap_or_default().to_owned())
@@ -374,18 +374,17 @@ fn complete(
     command.extend(program.args.iter().cloned());
     status.command = Some(command.join(" "));
     if matches!(status.state, "" | "available") {
-        status.state = "available";
-        status.reason = Some(format!(
-            "not started; {}; root marker {}",
-            program.origin, root.marker
-        ));
-        match inner.probe_detected(detected, cancel) {
-            Some(Err(why)) => {
+        match inner.preview(detected, cancel) {
+            Err(why) => {
                 status.state = "unusable";
                 status.reason = Some(why);
             }
-            Some(Ok(version)) => status.version = Some(version),
-            None => {}
+            Ok((launch, version)) => {
+                status.state = "available";
+                status.reason = Some(format!("not started; {}", launch.why()));
+                status.command = Some(launch.command());
+                status.version = version;
+            }
         }
     }
 }

@@ -25,7 +25,7 @@ use crate::limits;
 use crate::lsp::client::{FileChange, Launch, Server, Timeouts};
 use crate::lsp::detect::{Detected, Detector};
 use crate::lsp::error::{Reason, Unusable};
-use crate::lsp::servers::{self, ServerRow, Slot as RowSlot};
+use crate::lsp::servers::{self, Ready, ServerRow, Slot as RowSlot};
 use crate::lsp::supervisor::changes::{Look, Snapshot};
 use crate::lsp::supervisor::slot::Slot;
 pub(crate) use crate::lsp::supervisor::slot::Standing;
@@ -222,11 +222,25 @@ impl Supervisor {
         let Look { changes, stale } = self.0.changes();
         for server in &servers {
             let mut changed = server.sync_open();
+            let is_closed = |(path, _): &&(PathBuf, FileChange)| {
+                path.starts_with(server.root()) && server.document(path).is_none()
+            };
+            // What is open is known; the run's own writes are among that.
+            let is_stirred = !changed.is_empty() || changes.iter().any(|it| is_closed(&it));
             if server.is_watching() {
                 // A server that is gone hears of nothing.
                 let _ = server.watched_files(&changes);
+                if server.row().ready == Ready::Quiescent {
+                    present_changed(server, &changes);
+                    if changes.iter().any(|(path, _)| is_marker(server, path)) {
+                        server.reload_project(cancel);
+                    }
+                }
             } else {
                 changed.extend(open_changed(server, &changes));
+            }
+            if is_stirred {
+                server.stir();
             }
             server.absorb(&changed, cancel);
         }
@@ -238,6 +252,11 @@ impl Supervisor {
         for server in self.servers() {
             // A server that is gone hears of nothing.
             let _ = server.watched_files(changes);
+            server.stir();
+            if let [(path, _)] = changes {
+                // What is said of the one file that changed, and was given to the server, is no older.
+                server.settle_stir(path);
+            }
         }
     }
 
@@ -305,7 +324,10 @@ impl Inner {
             root: root.folder.clone(),
             program: program.path.clone(),
             args: program.args.clone(),
-            why: format!("{}; root marker {}", program.origin, root.marker),
+            origin: program.origin.clone(),
+            others: detected.others.clone(),
+            passed_over: Vec::new(),
+            marker: root.marker.clone(),
             env,
             init_options,
             settings,
@@ -323,9 +345,7 @@ impl Inner {
             }
             slot.give_up(&server, "it answers nothing any more");
         }
-        if let Some(why) = self.probe(&launch, cancel) {
-            return Err(why);
-        }
+        let launch = self.runnable(launch, cancel)?;
         self.first_look();
         self.hire_janitor();
         let server = slot.start(self, launch, cancel)?;
@@ -346,14 +366,17 @@ impl Inner {
         self.server(&detected, cancel)
     }
 
-    /// Asks the program of a row that may be a shim for its version.
-    pub(crate) fn probe_detected(
+    /// Returns how a detected server would be started, with the version that its program gives where that
+    /// is asked; says why it cannot be otherwise.
+    pub(crate) fn preview(
         &self,
         detected: &Detected,
         cancel: &Cancel,
-    ) -> Option<Result<String, String>> {
-        let (_, launch) = self.slot_of(detected).ok()?;
-        self.probed(&launch, cancel)
+    ) -> Result<(Launch, Option<String>), String> {
+        let (_, launch) = self.slot_of(detected)?;
+        let launch = self.runnable(launch, cancel)?;
+        let version = self.probed(&launch, cancel).and_then(Result::ok);
+        Ok((launch, version))
     }
 
     fn begin(&self, detected: &Detected) {
@@ -444,6 +467,33 @@ impl Drop for Inner {
 /// Opens the files that changed and that a server serves, because it watches none itself: what is open it
 /// knows. Returns which.
 fn open_changed(server: &Server, changes: &[(PathBuf, FileChange)]) -> Vec<PathBuf> {
+    let is_new = |path: &&Path| server.sync(path).is_ok_and(|synced| synced.changed);
+    served(server, changes)
+        .filter(is_new)
+        .map(Path::to_path_buf)
+        .collect()
+}
+
+/// Gives a server the files that changed, which it would otherwise read some time after it heard of them.
+fn present_changed(server: &Server, changes: &[(PathBuf, FileChange)]) {
+    for path in served(server, changes) {
+        // One that is gone again, or no text, the server may look at itself.
+        let _ = server.present(path);
+    }
+}
+
+/// Tells whether a file is one that says what a server's project is.
+fn is_marker(server: &Server, path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    let markers = server.row().markers();
+    path.starts_with(server.root()) && markers.iter().any(|marker| name == *marker)
+}
+
+/// The files that changed and that a server serves: those that are there, and not too many.
+fn served<'a>(
+    server: &'a Server,
+    changes: &'a [(PathBuf, FileChange)],
+) -> impl Iterator<Item = &'a Path> {
     let served = changes.iter().filter(|(path, change)| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         *change != FileChange::Deleted
@@ -452,8 +502,7 @@ fn open_changed(server: &Server, changes: &[(PathBuf, FileChange)]) -> Vec<PathB
     });
     // After a checkout of another branch thousands may have changed.
     let served = served.take(limits::LSP_DOCUMENTS / 2);
-    let opened = served.filter(|(path, _)| server.sync(path).is_ok_and(|synced| synced.changed));
-    opened.map(|(path, _)| path.clone()).collect()
+    served.map(|(path, _)| path.as_path())
 }
 
 /// Ends servers side by side: each may take its time to say goodbye.

@@ -25,6 +25,8 @@ The scenario is a JSON object in the first argument:
   surveys        what each `workspace/diagnostic` finds in turn, then the last: {file: items}; the items come
                  in parts, the announced work ends, and the answer is held back
   endless_surveys  that work never ends
+  compiler       {begins_s, lasts_s}: loaded from the start; each save runs a check, which cancels the one that
+                 runs and then says of every file of the root whether it has the word BAD
 """
 
 import json
@@ -39,6 +41,7 @@ scenario = json.loads(sys.argv[1]) if len(sys.argv) > 1 else {}
 out = sys.stdout.buffer
 lock = threading.Lock()
 working = threading.Event()
+checking = threading.Event()
 turns = {}
 root = ""
 version = {}
@@ -93,6 +96,48 @@ def end_work():
     working.clear()
     send({"jsonrpc": "2.0", "method": "$/progress",
           "params": {"token": "ANALYZING", "value": {"kind": "end"}}})
+
+
+def check(kind):
+    value = {"kind": kind, "title": "cargo check"}
+    send({"jsonrpc": "2.0", "method": "$/progress",
+          "params": {"token": "rust-analyzer/flycheck/0", "value": value}})
+
+
+def after(seconds, do, *args):
+    timer = threading.Timer(seconds, do, args)
+    timer.daemon = True
+    timer.start()
+
+
+def compile_soon():
+    turns["check"] = number = turns.get("check", 0) + 1
+    if checking.is_set():
+        checking.clear()
+        check("end")
+    after(scenario["compiler"]["begins_s"], begin_check, number)
+
+
+def begin_check(number):
+    if number == turns["check"]:
+        checking.set()
+        check("begin")
+        after(scenario["compiler"]["lasts_s"], end_check, number)
+
+
+def end_check(number):
+    if number != turns["check"]:
+        return
+    folder = root.replace("file://", "", 1)
+    for name in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, name)) as file:
+            bad = "BAD" in file.read()
+        place = {"line": 0, "character": 0}
+        item = {"range": {"start": place, "end": place}, "severity": 1, "message": "it is bad"}
+        send({"jsonrpc": "2.0", "method": "textDocument/publishDiagnostics",
+              "params": {"uri": root + "/" + name, "diagnostics": [item] if bad else []}})
+    checking.clear()
+    check("end")
 
 
 def survey(params):
@@ -166,6 +211,11 @@ def events(method, params):
     document = params.get("textDocument", {}) if isinstance(params, dict) else {}
     if "version" in document:
         version[document["uri"]] = document["version"]
+    if "compiler" in scenario and method == "initialized":
+        send({"jsonrpc": "2.0", "method": "experimental/serverStatus",
+              "params": {"health": "ok", "quiescent": True, "message": None}})
+    if "compiler" in scenario and method == "textDocument/didSave":
+        compile_soon()
     progress = scenario.get("progress")
     if progress and progress[0] == method:
         value = {"kind": "begin", "title": "Analyzing…"}

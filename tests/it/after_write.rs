@@ -1,5 +1,6 @@
 //! Diagnostics on write: with real servers, and with one that misbehaves on purpose.
 
+mod elsewhere;
 mod faults;
 mod real;
 

@@ -1,11 +1,12 @@
 //! The project checkers, run for real (R18, D3).
 
+use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use serde_json::json;
 use toolbox::cancel::Cancel;
 use toolbox::child::{Processes, Watch};
-use toolbox::lsp::checkers::{Checkers, Outcome};
+use toolbox::lsp::checkers::{CheckReport, Checkers, Outcome};
 use toolbox::lsp::diagnostics::{DiagnosticState, Severity};
 use toolbox::run::{CallOptions, Run};
 use toolbox::tool::ErrorKind;
@@ -234,4 +235,56 @@ fn the_tool_runs_the_checkers_unless_the_host_vetoes_them() {
         error.message(),
         "project checkers are disabled: not trusted"
     );
+}
+
+/// What a check over these files finds where `tsc` is this script.
+fn with_tsc(script: &str, files: &[(&str, &str)]) -> CheckReport {
+    let project = Project::new(files);
+    let folder = project.work().with_file_name("bin");
+    let program = folder.join("tsc");
+    std::fs::create_dir(&folder).expect("writable");
+    std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).expect("writable");
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("writable");
+    let env = environment(&project.work().with_file_name("home")).with("PATH", &folder);
+    Checkers::new(Processes::new(Watch::Shell), env)
+        .check(project.supervisor.workspace(), &Cancel::new())
+        .expect("it is not vetoed")
+}
+
+// D3: a checker that fails and says nothing that can be read has not found the project clean.
+#[test]
+fn a_checker_that_falls_over_is_failed_and_nothing_is_clean() {
+    let files = [("tsconfig.json", "{}"), ("a.ts", "let x = 1;\n")];
+    let report = with_tsc("echo 'it fell over' >&2; exit 3", &files);
+    assert_eq!(report.state, DiagnosticState::Unavailable, "{report}");
+    assert_eq!(report.checks[0].outcome, Outcome::Failed, "{report}");
+    assert!(report.to_string().contains("it fell over"), "{report}");
+    let report = with_tsc("exit 0", &files);
+    assert_eq!(report.state, DiagnosticState::Clean, "{report}");
+}
+
+// D3: fifty roots are checked; the one beyond is named as not checked, and nothing is clean for it.
+#[test]
+fn roots_beyond_the_bound_are_named_as_not_checked() {
+    for (n_roots, state) in [
+        (50, DiagnosticState::Clean),
+        (51, DiagnosticState::Unavailable),
+    ] {
+        let names: Vec<String> = (0..n_roots)
+            .map(|n| format!("p{n:02}/tsconfig.json"))
+            .collect();
+        let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "{}")).collect();
+        let report = with_tsc("exit 0", &files);
+        assert_eq!(report.checks.len(), n_roots, "{report}");
+        assert_eq!(report.state, state, "{report}");
+        let skipped = report
+            .checks
+            .iter()
+            .filter(|check| check.outcome == Outcome::Skipped);
+        assert_eq!(skipped.count(), n_roots - 50, "{report}");
+        assert_eq!(
+            report.to_string().contains("more than 50 roots"),
+            n_roots > 50
+        );
+    }
 }

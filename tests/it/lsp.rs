@@ -1,10 +1,13 @@
 //! Language servers under supervision: real ones, and a scripted one for what real ones rarely do.
 
 mod answers;
+mod by_hand;
+mod checks;
 mod client;
 mod command;
 mod faults;
 mod further;
+mod halves;
 mod life;
 mod more;
 mod servers;

@@ -223,13 +223,17 @@ fn hear(shared: &Shared, method: &str, params: &Value) {
         "$/progress" if shared.on_survey(params) => {}
         "$/progress" => shared.update(|state| state.on_progress(params)),
         "experimental/serverStatus" => shared.update(|state| {
+            let was_loaded = state.quiescent == Some(true);
             state.quiescent = params["quiescent"].as_bool().or(state.quiescent);
+            if state.quiescent == Some(true) && !was_loaded {
+                state.loaded_at = Some(Instant::now());
+            }
             let message = params["message"].as_str().map(str::to_owned);
             let health = params["health"].as_str();
             state.is_broken = health == Some("error");
             state.health = match health {
                 Some("ok") | None => None,
-                Some(health) => message.or_else(|| Some(health.to_owned())),
+                Some(health) => Some(message.map_or_else(|| health.to_owned(), with_next_step)),
             };
         }),
         // How the Dart server announced its analysis before it used progress.
@@ -245,6 +249,19 @@ fn hear(shared: &Shared, method: &str, params: &Value) {
         "window/showMessage" | "window/logMessage" => show(shared, params),
         // Everything else is meant for editors.
         _ => {}
+    }
+}
+
+/// What to do where rust-analyzer has no standard library. It answers for everything else.
+const NO_SYSROOT: &str = "rust-analyzer does not have the sources of the standard library, so what is in it is \
+                          not found; run `rustup component add rust-src` (or install your system's package of \
+                          it), then `reload`";
+
+/// Puts the next step before a complaint that has one.
+fn with_next_step(message: String) -> String {
+    match message.contains("has sysroot errors") {
+        true => format!("{NO_SYSROOT}\n{message}"),
+        false => message,
     }
 }
 

@@ -8,7 +8,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::cancel::Cancel;
 use crate::lsp::client::Server;
@@ -115,6 +115,17 @@ impl Server {
                 LspError::Refused { .. } | LspError::TimedOut { .. } | LspError::Unreadable { .. },
             ) => Ok(()),
         }
+    }
+
+    /// Makes rust-analyzer read its project anew. It would do so by itself when it comes to the manifest that
+    /// changed, and take itself for loaded until then.
+    pub(crate) fn reload_project(&self, cancel: &Cancel) {
+        let deadline = Instant::now() + self.shared.launch.timeouts.request;
+        let method = "rust-analyzer/reloadWorkspace";
+        // One that does not know the request does it in its own time.
+        let _ = self.request(method, Value::Null, deadline, cancel);
+        // It says that it is loading before it answers the next request.
+        self.answers(deadline, cancel);
     }
 
     /// Waits until what changed in some documents is known in all of the project.

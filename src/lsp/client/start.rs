@@ -13,6 +13,7 @@ use crate::lsp::client::owner;
 use crate::lsp::client::state::{Phase, ServerState};
 use crate::lsp::client::{Event, Server, Shared, Timeouts, capabilities};
 use crate::lsp::convert::Encoding;
+use crate::lsp::detect;
 use crate::lsp::documents::Documents;
 use crate::lsp::error::{LspError, Seconds};
 use crate::lsp::servers::ServerRow;
@@ -26,8 +27,14 @@ pub(crate) struct Launch {
     pub(crate) root: PathBuf,
     pub(crate) program: PathBuf,
     pub(crate) args: Vec<String>,
-    /// Why this program and this root.
-    pub(crate) why: String,
+    /// Where the program was found.
+    pub(crate) origin: String,
+    /// What is tried where it does not run, in this order.
+    pub(crate) others: Vec<detect::Program>,
+    /// The programs that were tried before it, and why each does not run.
+    pub(crate) passed_over: Vec<String>,
+    /// What marks the root.
+    pub(crate) marker: String,
     pub(crate) env: Env,
     pub(crate) init_options: Value,
     pub(crate) settings: Value,
@@ -83,6 +90,38 @@ impl Launch {
         let mut words = vec![self.program.display().to_string()];
         words.extend(self.args.iter().cloned());
         words.join(" ")
+    }
+
+    /// Says why this program and this root.
+    pub(crate) fn why(&self) -> String {
+        let mut why = format!("{}; root marker {}", self.origin, self.marker);
+        for passed in &self.passed_over {
+            why.push_str(&format!("; passed over: {passed}"));
+        }
+        if let Some(guess) = detect::guesses_flags(&self.row, &self.root, &self.root) {
+            why.push_str(&format!("; {guess}"));
+        }
+        why
+    }
+
+    /// Passes this program over for a reason that names it; returns the launch of the next one, if there is
+    /// one, and all reasons otherwise.
+    pub(crate) fn pass_over(mut self, reason: String) -> Result<Self, String> {
+        self.passed_over.push(reason);
+        if self.others.is_empty() {
+            return Err(self.passed_over.join("; "));
+        }
+        let next = self.others.remove(0);
+        self.program = next.path;
+        self.args = next.args;
+        self.origin = next.origin;
+        Ok(self)
+    }
+
+    /// Returns the programs that may be started, for whoever wants to know whether they are still the same.
+    pub(crate) fn programs(&self) -> impl Iterator<Item = &Path> {
+        let others = self.others.iter().map(|other| other.path.as_path());
+        std::iter::once(self.program.as_path()).chain(others)
     }
 }
 

@@ -25,8 +25,12 @@ pub struct ServerState {
     pub(crate) progress: BTreeMap<String, Progress>,
     pub(crate) progress_log: VecDeque<ProgressEvent>,
     pub(crate) quiescent: Option<bool>,
+    /// Since when it has nothing left to load.
+    pub(crate) loaded_at: Option<Instant>,
     /// What the server complains about.
     pub(crate) health: Option<String>,
+    /// The complaint that was told last.
+    pub(crate) told_health: Option<String>,
     /// Whether it says that it cannot work properly for that.
     pub(crate) is_broken: bool,
     pub(crate) messages: VecDeque<Message>,
@@ -107,7 +111,9 @@ impl ServerState {
             progress: BTreeMap::new(),
             progress_log: VecDeque::new(),
             quiescent: None,
+            loaded_at: None,
             health: None,
+            told_health: None,
             is_broken: false,
             messages: VecDeque::new(),
             published: Published::default(),

@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 use crate::limits;
 use crate::lsp::client::watch::FileChange;
 use crate::lsp::client::{Server, Shared};
-use crate::lsp::documents::{Content, Document, Documents, Stamp};
+use crate::lsp::documents::{Content, Document, Documents, Save, Stamp};
 use crate::lsp::error::LspError;
+use crate::lsp::servers::Ready;
 use crate::lsp::uri;
 
 /// A document as the server has it after a sync.
@@ -56,10 +57,11 @@ impl Server {
 
     /// Tells the server that a file was saved, where it wants to hear that.
     pub fn save(&self, path: &Path) -> Result<(), LspError> {
-        let documents = self.shared.documents();
-        let Some(document) = documents.get(path) else {
+        let mut documents = self.shared.documents();
+        let Some(document) = documents.get(path).cloned() else {
             return Ok(());
         };
+        documents.saved();
         let save = {
             let state = self.shared.lock();
             let options = state.capabilities["textDocumentSync"]["save"].clone();
@@ -74,6 +76,70 @@ impl Server {
         }
         // It is told also where nothing was said of saving: older servers take it for granted.
         self.shared.notify("textDocument/didSave", params)
+    }
+
+    /// Returns the last save that the server was told of.
+    pub(crate) fn last_save(&self) -> Option<Save> {
+        self.shared.documents().last_save()
+    }
+
+    /// Notes that files of its project changed on disk: what it said before may not hold any more.
+    pub(crate) fn stir(&self) {
+        self.shared.documents().stir();
+    }
+
+    /// Takes a document for one that was given to the server after the last change.
+    pub(crate) fn settle_stir(&self, path: &Path) {
+        self.shared.documents().settle_stir(path);
+    }
+
+    /// Tells whether files of the project changed since the server was given the text of a document.
+    pub(crate) fn is_stirred(&self, path: &Path) -> bool {
+        self.shared.documents().is_stirred(path)
+    }
+
+    /// Gives the server the text of an open document once more, so that it looks at it again; returns the
+    /// version that this has.
+    pub(crate) fn retell(&self, path: &Path) -> Result<i64, LspError> {
+        let mut documents = self.shared.documents();
+        let version = documents.retell(path);
+        let (Some(version), Some(document)) = (version, documents.get(path)) else {
+            return Err(LspError::unreadable(path, "it is not open"));
+        };
+        let mut params = change(path, version, &document.text);
+        // A text that is the same is no reason for clangd to look at the headers again; this is:
+        // https://clangd.llvm.org/extensions#force-diagnostics-generation
+        if self.row().ready == Ready::BackgroundIndex {
+            params["forceRebuild"] = json!(true);
+            params["wantDiagnostics"] = json!(true);
+        }
+        self.shared.notify("textDocument/didChange", params)?;
+        Ok(version)
+    }
+
+    /// Gives the server the content of a file that is not open, and leaves it so. A server that only hears
+    /// that the file changed reads it in its own time, and answers from the old content until then.
+    pub(crate) fn present(&self, path: &Path) -> Result<(), LspError> {
+        // Nothing else may open or close it in between.
+        let documents = self.shared.documents();
+        if documents.get(path).is_some() {
+            return Ok(());
+        }
+        let content = Content::read(path)?;
+        let uri = uri::from_path(path);
+        self.shared.notify(
+            "textDocument/didOpen",
+            json!({"textDocument": {
+                "uri": uri,
+                "languageId": self.shared.language_of(path),
+                "version": 1,
+                "text": &*content.text
+            }}),
+        )?;
+        self.shared.notify(
+            "textDocument/didClose",
+            json!({"textDocument": {"uri": uri}}),
+        )
     }
 
     /// Closes a document.
@@ -164,21 +230,13 @@ impl Shared {
         let was_open = documents.get(path).is_some();
         let text = Arc::clone(&content.text);
         let version = documents.put(path, content);
-        let uri = uri::from_path(path);
         if was_open {
-            // The whole text is a valid change for servers that sync by change too.
-            self.notify(
-                "textDocument/didChange",
-                json!({
-                    "textDocument": {"uri": uri, "version": version},
-                    "contentChanges": [{"text": &*text}]
-                }),
-            )?;
+            self.notify("textDocument/didChange", change(path, version, &text))?;
         } else {
             self.notify(
                 "textDocument/didOpen",
                 json!({"textDocument": {
-                    "uri": uri,
+                    "uri": uri::from_path(path),
                     "languageId": self.language_of(path),
                     "version": version,
                     "text": &*text
@@ -216,4 +274,13 @@ impl Shared {
         let language = self.launch.row.language_of(&name);
         language.unwrap_or("plaintext").to_owned()
     }
+}
+
+/// The parameters that give a document a new text; the whole of it is a valid change for servers that sync by
+/// change, too.
+fn change(path: &Path, version: i64, text: &str) -> Value {
+    json!({
+        "textDocument": {"uri": uri::from_path(path), "version": version},
+        "contentChanges": [{"text": text}]
+    })
 }

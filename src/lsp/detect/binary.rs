@@ -11,14 +11,15 @@ use super::{Program, upwards};
 use crate::child::{Env, is_program};
 use crate::lsp::servers::{Local, ServerRow};
 
-/// Finds the program of `row` for a project in `root`, whose own binaries lie in it or above it up to `top`.
+/// Finds the programs of `row` for a project in `root`, whose own binaries lie in it or above it up to `top`, in
+/// the order in which they are tried.
 pub(super) fn find(
     row: &ServerRow,
     root: &Path,
     top: &Path,
     env: &Env,
     project_binaries: bool,
-) -> Option<Program> {
+) -> Vec<Program> {
     let folders: &[&str] = match row.local {
         Local::None => &[],
         Local::Node => &["node_modules/.bin"],
@@ -26,24 +27,26 @@ pub(super) fn find(
     };
     let folders = if project_binaries { folders } else { &[] };
     let commands = || row.commands.iter().filter_map(|words| words.split_first());
-    let program = |path: PathBuf, args: &[String], origin: String| Program {
-        path,
-        args: args.to_vec(),
-        origin,
+    let mut found: Vec<Program> = Vec::new();
+    let mut add = |path: PathBuf, args: &[String], origin: String| {
+        // `/bin` is `/usr/bin` on many systems: the same program is tried once.
+        let is_same = |known: &Program| identity(&known.path) == identity(&path);
+        if is_program(&path) && !found.iter().any(is_same) {
+            found.push(Program {
+                path,
+                args: args.to_vec(),
+                origin,
+            });
+        }
     };
     for (name, args) in commands().filter(|(name, _)| name.contains('/')) {
-        let path = root.join(name);
-        if is_program(&path) {
-            return Some(program(path, args, "the path in its row".to_owned()));
-        }
+        add(root.join(name), args, "the path in its row".to_owned());
     }
     for above in upwards(root, top) {
         for folder in folders {
             for (name, args) in commands() {
                 let path = above.join(folder).join(name);
-                if is_program(&path) {
-                    return Some(program(path, args, format!("the project's {folder}")));
-                }
+                add(path, args, format!("the project's {folder}"));
             }
         }
     }
@@ -54,13 +57,12 @@ pub(super) fn find(
         .map(|folder| PathBuf::from(OsStr::from_bytes(folder)))
         .filter(|folder| folder.is_absolute())
         .collect();
-    commands()
-        .filter(|(name, _)| !name.contains('/'))
-        .find_map(|(name, args)| {
-            let found = on_path.iter().map(|folder| folder.join(name));
-            let found = found.into_iter().find(|path| is_program(path))?;
-            Some(program(found, args, "PATH".to_owned()))
-        })
+    for (name, args) in commands().filter(|(name, _)| !name.contains('/')) {
+        for folder in &on_path {
+            add(folder.join(name), args, "PATH".to_owned());
+        }
+    }
+    found
 }
 
 /// Returns what tells whether a program is still the same one.

@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::place::told;
+use super::place::{doubt, told};
 use super::{Diagnostic, DiagnosticState, Severity};
 use crate::cancel::Cancel;
 use crate::limits;
 use crate::lsp::client::Server;
 use crate::lsp::error::Unusable;
-use crate::lsp::settle::{Mark, Settled, settle, settled_already};
+use crate::lsp::settle::{Mark, Settled, settle, settled_now};
 use crate::lsp::supervisor::Supervisor;
 use crate::text::counted;
 
@@ -62,6 +62,9 @@ pub fn diagnostics_of(
         let settled = ask(&server, path, deadline, cancel);
         match settled {
             Settled::Told(items) => {
+                if let Some(why) = doubt(&server, path, &items) {
+                    missing.push(format!("whether these errors are real: {why}"));
+                }
                 diagnostics.extend(told(supervisor.workspace(), &server, path, &items));
             }
             Settled::Pending(why) => {
@@ -101,7 +104,7 @@ fn ask(server: &Server, path: &Path, deadline: Instant, cancel: &Cancel) -> Sett
             Ok(()) => settle(server, path, &mark, synced.version, deadline, cancel),
             Err(err) => Settled::Unavailable(err.to_string()),
         },
-        Ok(synced) => settled_already(server, path, synced.version, deadline, cancel),
+        Ok(synced) => settled_now(server, path, synced.version, deadline, cancel),
         Err(err) => Settled::Unavailable(err.to_string()),
     }
 }

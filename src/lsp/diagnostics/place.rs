@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::{Diagnostic, Severity};
 use crate::lsp::client::Server;
 use crate::lsp::convert::Lines;
+use crate::lsp::detect::guesses_flags;
 use crate::lsp::published;
 use crate::lsp::uri;
 use crate::text::{LineIndex, UTF8_BOM};
@@ -70,6 +71,20 @@ pub(crate) fn without_twins(
         };
         item.source.as_deref() != OWN || !items.iter().any(is_twin)
     })
+}
+
+/// Says why what a server said about a file need not be so, if that is the case: without the flags of the
+/// compiler a header may be missing for that alone, and what follows from it is no error either.
+pub(crate) fn doubt(
+    server: &Server,
+    path: &Path,
+    items: &[published::Diagnostic],
+) -> Option<String> {
+    let is_missing =
+        |item: &&published::Diagnostic| item.code.as_deref() == Some("pp_file_not_found");
+    let missing = items.iter().find(is_missing)?;
+    let guess = guesses_flags(server.row(), server.root(), path)?;
+    Some(format!("{}: {}; {guess}", server.id(), missing.message))
 }
 
 fn severity(severity: published::Severity) -> Option<Severity> {

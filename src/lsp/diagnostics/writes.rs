@@ -21,11 +21,12 @@ pub use report::{NewDiagnostic, WriteReport};
 use watch::{Name, Waiting, Watch, name_of};
 
 use super::Diagnostic;
-use super::place::told;
+use super::place::{doubt, told};
 use crate::cancel::Cancel;
 use crate::limits;
 use crate::lsp::client::{FileChange, Server};
 use crate::lsp::ledger::{Appeared, Counts, Ledger};
+use crate::lsp::published;
 use crate::lsp::settle::{Mark, Settled, is_slow, settle, settled_already, speaks_up};
 use crate::lsp::supervisor::Supervisor;
 
@@ -59,6 +60,8 @@ struct State {
     known: BTreeMap<PathBuf, Counts>,
     /// The same for what each server says about other files.
     elsewhere: BTreeMap<(Name, PathBuf), Counts>,
+    /// What a server that answers in its own way said when it was asked about files that the run did not write.
+    asked: BTreeMap<(Name, PathBuf), Vec<published::Diagnostic>>,
     /// What was about to be written and did not exist.
     absent: BTreeSet<PathBuf>,
     /// The servers whose first words were heard.
@@ -233,7 +236,7 @@ impl Writes {
     }
 
     fn told(&self, server: &Server, path: &Path, settled: Settled) -> Option<Vec<Diagnostic>> {
-        match settled {
+        match without_doubt(server, path, settled) {
             Settled::Told(items) => Some(told(self.supervisor.workspace(), server, path, &items)),
             Settled::Pending(_) | Settled::Unavailable(_) => None,
         }
@@ -322,6 +325,7 @@ impl Writes {
         state.watches.remove(path);
         state.known.remove(path);
         state.elsewhere.retain(|(_, other), _| other != path);
+        state.asked.retain(|(_, other), _| other != path);
         self.ledger.observe(path, &Counts::default());
     }
 
@@ -405,6 +409,7 @@ impl Writes {
                 deadline,
                 cancel,
             );
+            let settled = without_doubt(server, path, settled);
             match &settled {
                 Settled::Told(_) => spoke.push((Arc::clone(server), deadline)),
                 Settled::Pending(why) => {
@@ -443,7 +448,9 @@ impl Writes {
             let said = state.published().of(path)?;
             (said.generation > seen).then(|| said.items.clone())
         });
-        if let Some(items) = late {
+        if let Some(items) = late
+            && doubt(server, path, &items).is_none()
+        {
             let found = told(self.supervisor.workspace(), server, path, &items);
             if let Some(watch) = self.lock().watches.get_mut(path) {
                 watch.answer(server, found);
@@ -490,5 +497,16 @@ impl Writes {
                 count: appeared.count,
                 diagnostic: appeared.diagnostic,
             }));
+    }
+}
+
+/// Takes what need not be so for what is not known: a write is not blamed for it.
+fn without_doubt(server: &Server, path: &Path, settled: Settled) -> Settled {
+    match settled {
+        Settled::Told(items) => match doubt(server, path, &items) {
+            Some(why) => Settled::Unavailable(why),
+            None => Settled::Told(items),
+        },
+        Settled::Pending(_) | Settled::Unavailable(_) => settled,
     }
 }

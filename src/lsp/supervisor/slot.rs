@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::cancel::Cancel;
-use crate::child::{Capture, Program, Waited};
+use crate::child::{Capture, Processes, Program, Waited};
 use crate::limits;
 use crate::lsp::client::{Launch, Phase as ServerPhase, Server, last_words};
 use crate::lsp::detect::identity;
@@ -48,7 +48,7 @@ enum Phase {
     /// It did not start, and will not until something changes.
     Refused {
         why: String,
-        program: Option<Identity>,
+        programs: Vec<Option<Identity>>,
     },
     /// It crashed too often.
     Broken(String),
@@ -134,7 +134,7 @@ impl Slot {
                 Phase::Up(server) => return Ok(Arc::clone(server)),
                 Phase::Starting(..) => {}
                 Phase::Broken(why) => return Err(why.clone()),
-                Phase::Refused { why, program } if *program == identity(&launch.program) => {
+                Phase::Refused { why, programs } if *programs == identities(&launch) => {
                     return Err(why.clone());
                 }
                 Phase::Refused { .. } => state.phase = Phase::Stopped,
@@ -221,7 +221,7 @@ impl Slot {
 
     fn spawn(self: &Arc<Self>, state: &mut State, inner: &Inner, launch: Launch) {
         let abort = Cancel::new();
-        let program = identity(&launch.program);
+        let programs = identities(&launch);
         let slot = Arc::downgrade(self);
         let processes = inner.processes.clone();
         let reopen = std::mem::take(&mut state.reopen);
@@ -229,7 +229,7 @@ impl Slot {
         let token = abort.clone();
         let name = format!("start-{}", launch.row.id);
         let res = std::thread::Builder::new().name(name).spawn(move || {
-            let started = Server::start(launch, &processes, &token);
+            let started = first_that_starts(launch, &processes, &token);
             if let Ok(server) = &started {
                 for path in &reopen {
                     // A file that is gone by now stays closed.
@@ -242,12 +242,12 @@ impl Slot {
             state.phase = match started {
                 Ok(server) => Phase::Up(server),
                 Err(_) if token.is_cancelled() => Phase::Stopped,
-                Err(err) => Phase::Refused {
-                    why: match err.is_about_the_program() && !install.is_empty() {
-                        true => format!("{err}; {install}"),
-                        false => err.to_string(),
+                Err(Failure { why, is_program }) => Phase::Refused {
+                    why: match is_program && !install.is_empty() {
+                        true => format!("{why}; {install}"),
+                        false => why,
                     },
-                    program,
+                    programs,
                 },
             };
             drop(state);
@@ -267,6 +267,45 @@ impl Slot {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Why no program of a row started.
+struct Failure {
+    why: String,
+    /// Whether another program, or a whole one, could help.
+    is_program: bool,
+}
+
+/// Starts the first program of a launch that comes up. One that does not run is passed over; one that runs
+/// and refuses has spoken for all of them.
+fn first_that_starts(
+    mut launch: Launch,
+    processes: &Processes,
+    abort: &Cancel,
+) -> Result<Arc<Server>, Failure> {
+    loop {
+        let err = match Server::start(launch.clone(), processes, abort) {
+            Ok(server) => return Ok(server),
+            Err(err) => err,
+        };
+        let is_program = err.is_about_the_program();
+        let shown = launch.program.display();
+        let reason = match launch.passed_over.is_empty() && launch.others.is_empty() {
+            true => err.to_string(),
+            false => format!("{shown}: {err}"),
+        };
+        if !is_program || abort.is_cancelled() {
+            launch.others.clear();
+        }
+        launch = match launch.pass_over(reason) {
+            Ok(next) => next,
+            Err(why) => return Err(Failure { why, is_program }),
+        };
+    }
+}
+
+fn identities(launch: &Launch) -> Vec<Option<Identity>> {
+    launch.programs().map(identity).collect()
 }
 
 enum Start {
@@ -311,9 +350,15 @@ impl State {
 }
 
 impl Inner {
-    /// Asks a program that may be a shim for its version before it is started; returns why it is unusable.
-    pub(crate) fn probe(&self, launch: &Launch, cancel: &Cancel) -> Option<String> {
-        self.probed(launch, cancel)?.err()
+    /// Asks the programs that may be shims for their version before one is started, and passes over those
+    /// that give none; returns why where none is left.
+    pub(crate) fn runnable(&self, mut launch: Launch, cancel: &Cancel) -> Result<Launch, String> {
+        while let Some(Err(why)) = self.probed(&launch, cancel) {
+            let install = launch.row.install.clone();
+            let next = launch.pass_over(why);
+            launch = next.map_err(|why| format!("{why}; {install}"))?;
+        }
+        Ok(launch)
     }
 
     /// Returns the version that a program that may be a shim gives, or why it gives none; nothing where
@@ -376,9 +421,8 @@ impl Inner {
         }
         let words = last_words(&String::from_utf8_lossy(&captured.stderr));
         let words = words.unwrap_or_else(|| exit.to_string());
-        let install = &launch.row.install;
         Some(Err(format!(
-            "the binary {shown} is there but cannot run: {words}; {install}"
+            "the binary {shown} is there but cannot run: {words}"
         )))
     }
 }

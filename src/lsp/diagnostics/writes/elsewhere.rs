@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Instant;
 
-use super::super::place::told;
+use super::super::place::{doubt, told};
 use super::report::{NewDiagnostic, WriteReport};
 use super::watch::{Name, name_of};
 use super::{State, Writes};
@@ -16,7 +16,8 @@ use crate::cancel::Cancel;
 use crate::lsp::client::Server;
 use crate::lsp::ledger::Counts;
 use crate::lsp::published;
-use crate::lsp::settle::{is_slow, settled_already, speaks_up};
+use crate::lsp::servers::Ready;
+use crate::lsp::settle::{Settled, is_slow, settled_already, speaks_up};
 
 /// How it went when a server was asked about its whole project.
 #[derive(Clone, Copy, Debug, Default)]
@@ -44,12 +45,12 @@ impl Writes {
         deadline: Instant,
         cancel: &Cancel,
     ) {
-        if speaks_up(server) {
-            return;
-        }
         let mut others = server.recent_documents();
         others.retain(|other| !paths.contains(other));
         others.truncate(OTHERS_ASKED);
+        if speaks_up(server) {
+            return take_up(server, &others, deadline, cancel);
+        }
         others.retain(|other| server.sync(other).is_ok());
         if !server.pulls() {
             return self.ask_again(server, &others, deadline, cancel);
@@ -85,23 +86,60 @@ impl Writes {
         true
     }
 
-    /// Asks a server that answers in its own way about files that the run wrote before.
+    /// Asks a server that answers in its own way about files that are open. What it publishes of them comes
+    /// some time after its answer about the written one.
     fn ask_again(&self, server: &Server, others: &[PathBuf], deadline: Instant, cancel: &Cancel) {
+        let name = name_of(server);
+        let is_kept = |of: &Name, path: &PathBuf| *of != name || others.contains(path);
+        self.lock().asked.retain(|(of, path), _| is_kept(of, path));
         for other in others {
-            let is_idle = |state: &State| {
+            let is_awaited = |state: &State| {
                 let watch = state.watches.get(other);
-                watch.is_some_and(|watch| watch.seen(&name_of(server)).is_some())
+                watch.is_some_and(|watch| watch.seen(&name).is_none())
             };
-            let Some(document) = server.document(other).filter(|_| is_idle(&self.lock())) else {
+            let Some(document) = server.document(other).filter(|_| !is_awaited(&self.lock()))
+            else {
                 continue;
             };
             let settled = settled_already(server, other, document.version, deadline, cancel);
-            if let Some(found) = self.told(server, other, settled)
-                && let Some(watch) = self.lock().watches.get_mut(other)
-            {
-                watch.answer(server, found);
+            let mut state = self.lock();
+            let key = (name.clone(), other.clone());
+            match (state.watches.contains_key(other), settled) {
+                (true, settled) => {
+                    drop(state);
+                    if let Some(found) = self.told(server, other, settled)
+                        && let Some(watch) = self.lock().watches.get_mut(other)
+                    {
+                        watch.answer(server, found);
+                    }
+                }
+                (false, Settled::Told(items)) => {
+                    state.asked.insert(key, items);
+                }
+                // What it does not answer in time is not told, and nothing is compared with older answers.
+                (false, Settled::Pending(_) | Settled::Unavailable(_)) => {
+                    state.asked.remove(&key);
+                    state.elsewhere.remove(&key);
+                }
             }
         }
+    }
+
+    /// What a server has said of files so far.
+    fn said_by(&self, server: &Server) -> Vec<(PathBuf, Vec<published::Diagnostic>)> {
+        if speaks_up(server) || server.pulls() {
+            return server.look(|state| {
+                let said = state.published().iter();
+                said.map(|(path, said)| (path.to_owned(), said.items.clone()))
+                    .collect()
+            });
+        }
+        let name = name_of(server);
+        let state = self.lock();
+        let asked = state.asked.iter().filter(|((of, _), _)| *of == name);
+        asked
+            .map(|((_, path), items)| (path.clone(), items.clone()))
+            .collect()
     }
 
     /// Takes what a server that is asked has just said of files that the run wrote before as what they had
@@ -131,18 +169,15 @@ impl Writes {
             return;
         }
         for server in self.supervisor.servers() {
-            let said = server.look(|state| {
-                let said = state.published().iter();
-                said.map(|(path, said)| (path.to_owned(), Counts::of_published(&said.items)))
-                    .collect::<Vec<_>>()
-            });
+            let said = self.said_by(&server);
             let mut state = self.lock();
             // What it has said by now was there before the write.
             if !said.is_empty() {
                 state.heard.insert(name_of(&server));
             }
-            for (path, counts) in said {
+            for (path, items) in said {
                 if !paths.contains(&path) && !state.watches.contains_key(&path) {
+                    let counts = Counts::of_published(&items);
                     state.elsewhere.insert((name_of(&server), path), counts);
                 }
             }
@@ -160,12 +195,9 @@ impl Writes {
             return;
         }
         for server in self.supervisor.servers() {
-            let said = server.look(|state| {
-                let said = state.published().iter();
-                let others = said.filter(|(path, _)| !watched.iter().any(|known| known == path));
-                others
-                    .map(|(path, said)| (path.to_owned(), said.items.clone()))
-                    .collect::<Vec<_>>()
+            let mut said = self.said_by(&server);
+            said.retain(|(path, items)| {
+                !watched.contains(path) && doubt(&server, path, items).is_none()
             });
             self.forget_clean(&server, &said, watched);
             // What a first survey finds in files that it had not come to before may be old.
@@ -228,6 +260,16 @@ impl Writes {
             if !state.elsewhere.keys().any(|(_, other)| other == path) {
                 self.ledger.observe(path, &Counts::default());
             }
+        }
+    }
+}
+
+/// Waits until a server that handles each document on a thread of its own has taken a save up in all of them.
+fn take_up(server: &Server, others: &[PathBuf], deadline: Instant, cancel: &Cancel) {
+    if server.row().ready == Ready::BackgroundIndex {
+        for other in others {
+            // One that is gone or late is found out by whoever waits for it.
+            let _ = server.handle(other, deadline, cancel);
         }
     }
 }

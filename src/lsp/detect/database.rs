@@ -1,0 +1,60 @@
+//! Whether a server of C knows how a file is compiled, or guesses it.
+
+use std::path::Path;
+
+use super::upwards;
+use crate::lsp::servers::{Ready, ServerRow};
+
+/// The files from which clangd takes the flags of the compiler, in the folder of a source or above it:
+/// <https://clangd.llvm.org/design/compile-commands>
+const DATABASES: [&str; 4] = [
+    "compile_commands.json",
+    "build/compile_commands.json",
+    "compile_flags.txt",
+    ".clangd",
+];
+
+/// What to do about it.
+const ADVICE: &str = "have the build write compile_commands.json (cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON, \
+                      meson, bear -- make), or list the flags in compile_flags.txt, one a line";
+
+/// Says that a server of `row` guesses the flags of `path`, a file or folder in `root`, if it does.
+pub(crate) fn guesses_flags(row: &ServerRow, root: &Path, path: &Path) -> Option<String> {
+    let has_database = |folder: &Path| DATABASES.iter().any(|name| folder.join(name).exists());
+    let guesses = row.ready == Ready::BackgroundIndex && !upwards(path, root).any(has_database);
+    guesses.then(|| {
+        format!(
+            "it has no compilation database and guesses the flags, so headers in other folders are not found; \
+             {ADVICE}"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::lsp::servers;
+
+    // R14: what is missing is said, for the one server that needs it, until it is there.
+    #[test]
+    fn a_database_counts_for_the_folders_below_it() {
+        let temp = tempfile::tempdir().expect("a folder");
+        let root = temp.path();
+        let file = root.join("src/a.c");
+        fs::create_dir_all(root.join("src")).expect("writable");
+        fs::create_dir_all(root.join("other")).expect("writable");
+        let rows = servers::built_in();
+        let row = |id: &str| rows.iter().find(|row| row.id == id).expect("a row");
+        let guesses = |id: &str, path: &Path| guesses_flags(row(id), root, path);
+        let said = guesses("clangd", &file).expect("it guesses");
+        assert!(said.contains("compile_flags.txt"), "{said}");
+        assert_eq!(guesses("gopls", &file), None);
+        fs::write(root.join("other/compile_flags.txt"), "").expect("writable");
+        assert!(guesses("clangd", &file).is_some(), "it is beside");
+        fs::write(root.join("compile_flags.txt"), "").expect("writable");
+        assert_eq!(guesses("clangd", &file), None);
+        assert_eq!(guesses("clangd", root), None);
+    }
+}

@@ -308,6 +308,10 @@ pub const LSP_HOVER_BYTES: usize = 8_000;
 /// could use.
 pub const LSP_SCANNED_FILES: usize = 20_000;
 
+/// Files that are opened because they have the name a question is about, with a server that knows of open
+/// files only; fewer than [`LSP_DOCUMENTS`], so that none is closed for another before the answer.
+pub const LSP_NAMING_FILES: usize = 40;
+
 /// A look at those files that took longer is followed by a rest of as much time; answers in that time say
 /// so.
 pub const LSP_DEAR_LOOK: Duration = Duration::from_millis(500);

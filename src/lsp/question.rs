@@ -1,9 +1,11 @@
 //! One question to the servers: the file brought up to date, the symbol found, the server ready.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::cancel::Cancel;
@@ -60,6 +62,14 @@ pub struct Opened {
     pub readiness: Readiness,
     /// Why closed files were not looked at, if they were not.
     pub stale: Option<String>,
+}
+
+/// Why an answer may miss something; as JSON it is the reason alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gap {
+    why: String,
+    /// Whether the same question may have a whole answer later.
+    passes: bool,
 }
 
 impl Supervisor {
@@ -133,16 +143,49 @@ impl Opened {
         }
     }
 
-    /// Returns what is under way, where the answer may miss something for it.
-    pub fn incomplete(&self) -> Option<String> {
+    /// Returns why the answer may miss something, if it may.
+    pub fn incomplete(&self) -> Option<Gap> {
+        let passing = |why: String| Gap { why, passes: true };
         match &self.readiness {
             // A server that has loaded and complains, such as of a missing standard library, finds less.
             Readiness::Ready => {
                 let health = self.server.health();
                 let first = |health: String| health.lines().next().map(str::to_owned);
-                health.and_then(first).or_else(|| self.stale.clone())
+                let why = health.and_then(first).or_else(|| self.stale.clone());
+                why.map(passing)
             }
-            Readiness::Incomplete(why) => Some(why.clone()),
+            Readiness::Incomplete(why) => Some(passing(why.clone())),
+            Readiness::Limited(why) => Some(Gap {
+                why: why.clone(),
+                passes: false,
+            }),
         }
+    }
+}
+
+impl Gap {
+    /// Returns why, for messages.
+    pub fn why(&self) -> &str {
+        &self.why
+    }
+}
+
+impl Serialize for Gap {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.why)
+    }
+}
+
+impl fmt::Display for Gap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let again = match self.passes {
+            true => ", ask again later",
+            false => "",
+        };
+        write!(
+            f,
+            "index incomplete: {}; the answer may miss something{again}",
+            self.why
+        )
     }
 }

@@ -25,6 +25,9 @@ The scenario is a JSON object in the first argument:
   surveys        what each `workspace/diagnostic` finds in turn, then the last: {file: items}; the items come
                  in parts, the announced work ends, and the answer is held back
   endless_surveys  that work never ends
+  listing        [first_s, again_s, name]: log how many files it found after `initialized` and again after
+                 news of watched files that have the name, for which it first asks that diagnostics be pulled
+                 again; answers come from `busy_answers` until it has (never: null)
 """
 
 import json
@@ -93,6 +96,19 @@ def end_work():
     working.clear()
     send({"jsonrpc": "2.0", "method": "$/progress",
           "params": {"token": "ANALYZING", "value": {"kind": "end"}}})
+
+
+def list_files(after):
+    def found():
+        working.clear()
+        send({"jsonrpc": "2.0", "method": "window/logMessage",
+              "params": {"type": 3, "message": "Found 2 source files"}})
+
+    working.set()
+    if after is not None:
+        timer = threading.Timer(after, found)
+        timer.daemon = True
+        timer.start()
 
 
 def survey(params):
@@ -175,6 +191,13 @@ def events(method, params):
             timer = threading.Timer(progress[1], end_work)
             timer.daemon = True
             timer.start()
+    listing = scenario.get("listing")
+    if listing and method == "initialized":
+        list_files(listing[0])
+    if listing and method == "workspace/didChangeWatchedFiles":
+        if any(listing[2] in change["uri"] and change["type"] != 2 for change in params["changes"]):
+            send({"jsonrpc": "2.0", "id": "pull", "method": "workspace/diagnostic/refresh"})
+            list_files(listing[1])
     for publication in scenario.get("publish", []):
         uri = document.get("uri", "")
         if publication["on"] == method and uri.endswith(publication.get("file", "")):

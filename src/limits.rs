@@ -252,6 +252,10 @@ pub const LSP_START: Duration = Duration::from_secs(45);
 /// How long a language server may take to answer one question of the tool.
 pub const LSP_REQUEST: Duration = Duration::from_secs(20);
 
+/// How long a server may take to answer one question about all of its project: some read every file for the
+/// first one.
+pub const LSP_PROJECT_REQUEST: Duration = Duration::from_secs(60);
+
 /// How long a question waits for a server to load and index; the answer then says `index incomplete`.
 pub const LSP_READY: Duration = Duration::from_secs(30);
 

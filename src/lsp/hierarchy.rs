@@ -142,7 +142,7 @@ pub fn neighbours(
     opened.needs(provider, prepare, direction.as_str())?;
     let target = supervisor.locate(&opened, spot)?;
     supervisor.widen_for(&mut opened, target, cancel)?;
-    let deadline = supervisor.request_deadline();
+    let deadline = supervisor.project_deadline();
     let server = &opened.server;
     let items = server.query(prepare, opened.at(target), deadline, cancel)?;
     let mut reader = Reader::new(supervisor.workspace(), server);

@@ -108,7 +108,10 @@ pub fn locations(
     if relation == Relation::References {
         params["context"] = json!({"includeDeclaration": true});
     }
-    let deadline = supervisor.request_deadline();
+    let deadline = match relation {
+        Relation::Definition | Relation::TypeDefinition => supervisor.request_deadline(),
+        Relation::Implementation | Relation::References => supervisor.project_deadline(),
+    };
     let answer = opened
         .server
         .query(relation.method(), params, deadline, cancel)?;

@@ -9,6 +9,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::cancel::Cancel;
+use crate::limits;
 use crate::lsp::client::{Readiness, Server};
 use crate::lsp::convert::Lines;
 use crate::lsp::error::{LspError, Unusable};
@@ -107,6 +108,17 @@ impl Supervisor {
         Instant::now() + self.options().timeouts.request
     }
 
+    /// Returns when a question about the whole project has taken too long. A host that gives one question
+    /// more gets it for these too.
+    pub fn project_deadline(&self) -> Instant {
+        let request = self.options().timeouts.request;
+        // Shorter than the product's own, it is a bound that somebody chose.
+        match request < limits::LSP_REQUEST {
+            true => Instant::now() + request,
+            false => Instant::now() + request.max(limits::LSP_PROJECT_REQUEST),
+        }
+    }
+
     /// Finds a symbol before any server is asked, so that a wrong line costs no start of one.
     pub fn check_spot(&self, spot: Spot<'_>) -> Result<(), AskError> {
         let content = crate::lsp::documents::Content::read(spot.path)?;
@@ -147,12 +159,14 @@ impl Opened {
     pub fn incomplete(&self) -> Option<Gap> {
         let passing = |why: String| Gap { why, passes: true };
         match &self.readiness {
-            // A server that has loaded and complains, such as of a missing standard library, finds less.
+            // A server that has loaded and complains, such as of a missing standard library, finds less, and
+            // will later too.
             Readiness::Ready => {
                 let health = self.server.health();
                 let first = |health: String| health.lines().next().map(str::to_owned);
-                let why = health.and_then(first).or_else(|| self.stale.clone());
-                why.map(passing)
+                let lasting = |why: String| Gap { why, passes: false };
+                let gap = health.and_then(first).map(lasting);
+                gap.or_else(|| self.stale.clone().map(passing))
             }
             Readiness::Incomplete(why) => Some(passing(why.clone())),
             Readiness::Limited(why) => Some(Gap {

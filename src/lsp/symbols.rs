@@ -191,7 +191,7 @@ fn search(
         "the symbols of a workspace",
     )?;
     supervisor.widen(&mut opened, Needle::Part(query), cancel)?;
-    let deadline = supervisor.request_deadline();
+    let deadline = supervisor.project_deadline();
     let answer = opened
         .server
         .query(method, json!({ "query": query }), deadline, cancel)?;

@@ -360,7 +360,8 @@ pub(super) fn ask_error(error: AskError) -> ToolError {
         ),
         AskError::Server(LspError::TimedOut { .. }) => (
             Timeout,
-            "ask again: the server may still be loading; lsp with action \"status\" shows what it does",
+            "ask again: it goes on reading and answers sooner then; lsp with action \"status\" shows what it \
+             does, and a text search needs no server",
         ),
         AskError::Server(LspError::Gone { .. }) => (
             Failed,

@@ -396,4 +396,5 @@ check), which may run project code
   status         which servers run or could, and what is missing for the others
   reload         starts the servers of this workspace anew
 
-An answer that says `index incomplete` may miss something: the server was still loading.";
+An answer that says `index incomplete` may miss something, and says why: the server is still loading, or knows \
+less than the project.";

@@ -252,6 +252,10 @@ pub const LSP_START: Duration = Duration::from_secs(45);
 /// How long a language server may take to answer one question of the tool.
 pub const LSP_REQUEST: Duration = Duration::from_secs(20);
 
+/// How long a server may take to answer one question about all of its project: some read every file for the
+/// first one.
+pub const LSP_PROJECT_REQUEST: Duration = Duration::from_secs(60);
+
 /// How long a question waits for a server to load and index; the answer then says `index incomplete`.
 pub const LSP_READY: Duration = Duration::from_secs(30);
 
@@ -307,6 +311,10 @@ pub const LSP_HOVER_BYTES: usize = 8_000;
 /// Files that are looked at to find what changed on disk behind the servers, or which servers a checkout
 /// could use.
 pub const LSP_SCANNED_FILES: usize = 20_000;
+
+/// Files that are opened because they have the name a question is about, with a server that knows of open
+/// files only; fewer than [`LSP_DOCUMENTS`], so that none is closed for another before the answer.
+pub const LSP_NAMING_FILES: usize = 40;
 
 /// A look at those files that took longer is followed by a rest of as much time; answers in that time say
 /// so.

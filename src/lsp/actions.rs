@@ -13,7 +13,7 @@ use crate::limits;
 use crate::lsp::client::Server;
 use crate::lsp::convert::Lines;
 use crate::lsp::navigate::tell_incomplete;
-use crate::lsp::question::{AskError, Opened, Spot};
+use crate::lsp::question::{AskError, Gap, Opened, Spot};
 use crate::lsp::supervisor::Supervisor;
 use crate::lsp::symbol::Target;
 use crate::lsp::uri;
@@ -29,8 +29,8 @@ pub struct ActionsReport {
     pub shown: usize,
     /// How many there are.
     pub total: usize,
-    /// What the server was still doing, where the answer may miss something.
-    pub incomplete: Option<String>,
+    /// Why the answer may miss something, if it may.
+    pub incomplete: Option<Gap>,
 }
 
 /// One action.
@@ -166,6 +166,6 @@ impl fmt::Display for ActionsReport {
             }
             writeln!(f)?;
         }
-        tell_incomplete(f, self.incomplete.as_deref())
+        tell_incomplete(f, self.incomplete.as_ref())
     }
 }

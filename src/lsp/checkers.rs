@@ -106,8 +106,10 @@ pub enum Outcome {
     Done,
     /// It ran and failed for another reason than what it looks for.
     Failed,
-    /// It took too long.
+    /// It took too long; what it found until then is told.
     TimedOut,
+    /// It found more than is told.
+    Cut,
     /// Nothing that could check is installed.
     NotInstalled,
     /// It was left out.
@@ -267,10 +269,15 @@ impl fmt::Display for CheckReport {
                 Outcome::Done => continue,
                 Outcome::Failed => "failed",
                 Outcome::TimedOut => "took too long",
+                Outcome::Cut => "found more",
                 Outcome::NotInstalled => "is not installed",
                 Outcome::Skipped => "was left out",
             };
-            write!(f, "\nnot checked: {}: {} {why}", check.root, check.checker)?;
+            let told = match check.outcome {
+                Outcome::Cut => "not all told",
+                _ => "not checked",
+            };
+            write!(f, "\n{told}: {}: {} {why}", check.root, check.checker)?;
             if let Some(detail) = &check.detail {
                 write!(f, ": {detail}")?;
             }
@@ -287,8 +294,23 @@ struct Checking<'a> {
     deadline: Instant,
 }
 
-/// What a check gives when it does not come to its end.
+/// Why a check does not come to its end.
 type Stopped = (Outcome, Option<String>);
+
+/// What a check found, and why that is not all.
+#[derive(Default)]
+struct Found {
+    diagnostics: Vec<Diagnostic>,
+    stopped: Option<Stopped>,
+}
+
+impl Found {
+    fn join(mut self, other: Self) -> Self {
+        self.diagnostics.extend(other.diagnostics);
+        self.stopped = self.stopped.or(other.stopped);
+        self
+    }
+}
 
 impl Checking<'_> {
     fn cargo_workspace(&self, manifest: &Path) -> Option<CargoWorkspace> {
@@ -326,7 +348,14 @@ impl Checking<'_> {
             }
         };
         let (outcome, detail, diagnostics) = match result {
-            Ok(diagnostics) => (Outcome::Done, None, diagnostics),
+            Ok(Found {
+                diagnostics,
+                stopped: None,
+            }) => (Outcome::Done, None, diagnostics),
+            Ok(Found {
+                diagnostics,
+                stopped: Some((outcome, detail)),
+            }) => (outcome, detail, diagnostics),
             Err((outcome, detail)) => (outcome, detail, Vec::new()),
         };
         let check = Check {
@@ -338,12 +367,7 @@ impl Checking<'_> {
         (check, diagnostics)
     }
 
-    fn run(
-        &self,
-        checker: &'static Checker,
-        program: &Path,
-        job: &Job,
-    ) -> Result<Vec<Diagnostic>, Stopped> {
+    fn run(&self, checker: &'static Checker, program: &Path, job: &Job) -> Result<Found, Stopped> {
         let env = self.settings.env.clone();
         match checker.run {
             How::InRoot => {
@@ -367,11 +391,11 @@ impl Checking<'_> {
             }
             How::CompileCommands => {
                 let entries = self.entries(job)?;
-                let found: Result<Vec<Vec<Diagnostic>>, Stopped> = entries
+                let found: Result<Vec<Found>, Stopped> = entries
                     .par_iter()
                     .map(|entry| self.compile(checker, entry, job))
                     .collect();
-                found.map(|found| found.concat())
+                Ok(found?.into_iter().fold(Found::default(), Found::join))
             }
         }
     }
@@ -398,7 +422,7 @@ impl Checking<'_> {
         checker: &'static Checker,
         entry: &Entry,
         job: &Job,
-    ) -> Result<Vec<Diagnostic>, Stopped> {
+    ) -> Result<Found, Stopped> {
         // The quotation marks of messages are plain ones then.
         let env = self.settings.env.clone().with("LC_ALL", "C");
         let program = match entry.program.contains('/') {
@@ -419,11 +443,11 @@ impl Checking<'_> {
         checker: &'static Checker,
         program: &Program,
         job: &Job,
-    ) -> Result<Vec<Diagnostic>, Stopped> {
+    ) -> Result<Found, Stopped> {
         let captured = self.capture(program)?;
         let exit = match captured.waited {
-            Waited::Exited(exit) => exit,
-            Waited::TimedOut => return Err((Outcome::TimedOut, None)),
+            Waited::Exited(exit) => Some(exit),
+            Waited::TimedOut => None,
             Waited::Cancelled => return Err((Outcome::Skipped, None)),
         };
         let stdout = String::from_utf8_lossy(&captured.stdout);
@@ -438,6 +462,22 @@ impl Checking<'_> {
                 .any(|finding| finding.severity == Severity::Error),
             _ => !findings.is_empty(),
         };
+        let Some(exit) = exit else {
+            return Ok(Found {
+                diagnostics: self.diagnostics(checker, findings),
+                stopped: Some((Outcome::TimedOut, None)),
+            });
+        };
+        if captured.stdout_total > captured.stdout.len() as u64 {
+            let why = format!(
+                "its output is larger than {} MiB",
+                captured.stdout.len() >> 20
+            );
+            return Ok(Found {
+                diagnostics: self.diagnostics(checker, findings),
+                stopped: Some((Outcome::Cut, Some(why))),
+            });
+        }
         if !exit.is_success() && !explained {
             let words = stderr.lines().chain(stdout.lines());
             let first = words
@@ -447,11 +487,10 @@ impl Checking<'_> {
             let why = format!("{exit}: {first}");
             return Err((Outcome::Failed, Some(why)));
         }
-        if captured.stdout_total > captured.stdout.len() as u64 {
-            let why = format!("more than {} bytes of output", captured.stdout.len());
-            return Err((Outcome::Failed, Some(why)));
-        }
-        Ok(self.diagnostics(checker, findings))
+        Ok(Found {
+            diagnostics: self.diagnostics(checker, findings),
+            stopped: None,
+        })
     }
 
     fn capture(&self, program: &Program) -> Result<Captured, Stopped> {

@@ -6,6 +6,7 @@
 //! that waits has a deadline. Which server to start and when to start it again is the supervisor's affair.
 
 mod capabilities;
+mod listing;
 mod owner;
 mod pull;
 mod ready;

@@ -11,7 +11,7 @@ use crate::cancel::Cancel;
 use crate::limits;
 use crate::lsp::navigate::tell_incomplete;
 use crate::lsp::places::{Location, Place, Reader};
-use crate::lsp::question::{AskError, Spot};
+use crate::lsp::question::{AskError, Gap, Spot};
 use crate::lsp::supervisor::Supervisor;
 use crate::lsp::symbols::{kind, text};
 use crate::lsp::uri;
@@ -42,8 +42,8 @@ pub struct HierarchyReport {
     pub shown: usize,
     /// How many there are.
     pub total: usize,
-    /// What the server was still doing, where the answer may miss something.
-    pub incomplete: Option<String>,
+    /// Why the answer may miss something, if it may.
+    pub incomplete: Option<Gap>,
     /// The files outside the workspace that are named.
     #[serde(skip)]
     pub outside: Vec<PathBuf>,
@@ -137,11 +137,12 @@ pub fn neighbours(
     cancel: &Cancel,
 ) -> Result<HierarchyReport, AskError> {
     supervisor.check_spot(spot)?;
-    let opened = supervisor.open(spot.path, cancel)?;
+    let mut opened = supervisor.open(spot.path, cancel)?;
     let (provider, prepare, step, field) = direction.protocol();
     opened.needs(provider, prepare, direction.as_str())?;
     let target = supervisor.locate(&opened, spot)?;
-    let deadline = supervisor.request_deadline();
+    supervisor.widen_for(&mut opened, target, cancel)?;
+    let deadline = supervisor.project_deadline();
     let server = &opened.server;
     let items = server.query(prepare, opened.at(target), deadline, cancel)?;
     let mut reader = Reader::new(supervisor.workspace(), server);
@@ -222,6 +223,6 @@ impl fmt::Display for HierarchyReport {
                 writeln!(f, "  {call}")?;
             }
         }
-        tell_incomplete(f, self.incomplete.as_deref())
+        tell_incomplete(f, self.incomplete.as_ref())
     }
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::cancel::Cancel;
 use crate::limits;
 use crate::lsp::navigate::tell_incomplete;
-use crate::lsp::question::{AskError, Spot};
+use crate::lsp::question::{AskError, Gap, Spot};
 use crate::lsp::supervisor::Supervisor;
 
 /// What is known of a symbol.
@@ -24,8 +24,8 @@ pub struct HoverReport {
     pub signature: Option<String>,
     /// The documentation comment; nothing where there is none.
     pub documentation: Option<String>,
-    /// What the server was still doing, where the answer may miss something.
-    pub incomplete: Option<String>,
+    /// Why the answer may miss something, if it may.
+    pub incomplete: Option<Gap>,
     /// The server that answered.
     pub server: String,
 }
@@ -238,7 +238,7 @@ impl fmt::Display for HoverReport {
                 }
             }
         }
-        tell_incomplete(f, self.incomplete.as_deref())
+        tell_incomplete(f, self.incomplete.as_ref())
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::cancel::Cancel;
 use crate::limits;
 use crate::lsp::places::{Location, Place, Reader};
-use crate::lsp::question::{AskError, Opened, Spot};
+use crate::lsp::question::{AskError, Gap, Opened, Spot};
 use crate::lsp::supervisor::Supervisor;
 use crate::lsp::symbol::Target;
 
@@ -40,8 +40,8 @@ pub struct LocationsReport {
     pub shown: usize,
     /// How many there are.
     pub total: usize,
-    /// What the server was still doing, where the answer may miss something.
-    pub incomplete: Option<String>,
+    /// Why the answer may miss something, if it may.
+    pub incomplete: Option<Gap>,
     /// The server that answered.
     pub server: String,
     /// The files outside the workspace that are named.
@@ -100,14 +100,18 @@ pub fn locations(
     cancel: &Cancel,
 ) -> Result<LocationsReport, AskError> {
     supervisor.check_spot(spot)?;
-    let opened = supervisor.open(spot.path, cancel)?;
+    let mut opened = supervisor.open(spot.path, cancel)?;
     opened.needs(relation.provider(), relation.method(), relation.as_str())?;
     let target = supervisor.locate(&opened, spot)?;
+    supervisor.widen_for(&mut opened, target, cancel)?;
     let mut params = opened.at(target);
     if relation == Relation::References {
         params["context"] = json!({"includeDeclaration": true});
     }
-    let deadline = supervisor.request_deadline();
+    let deadline = match relation {
+        Relation::Definition | Relation::TypeDefinition => supervisor.request_deadline(),
+        Relation::Implementation | Relation::References => supervisor.project_deadline(),
+    };
     let answer = opened
         .server
         .query(relation.method(), params, deadline, cancel)?;
@@ -182,17 +186,14 @@ impl fmt::Display for LocationsReport {
         for location in &self.locations {
             writeln!(f, "{location}")?;
         }
-        tell_incomplete(f, self.incomplete.as_deref())
+        tell_incomplete(f, self.incomplete.as_ref())
     }
 }
 
 /// Says that an answer may miss something.
-pub(crate) fn tell_incomplete(f: &mut fmt::Formatter<'_>, why: Option<&str>) -> fmt::Result {
-    match why {
+pub(crate) fn tell_incomplete(f: &mut fmt::Formatter<'_>, gap: Option<&Gap>) -> fmt::Result {
+    match gap {
         None => Ok(()),
-        Some(why) => writeln!(
-            f,
-            "index incomplete: {why}; the answer may miss something, ask again later"
-        ),
+        Some(gap) => writeln!(f, "{gap}"),
     }
 }

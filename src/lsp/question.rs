@@ -1,12 +1,15 @@
 //! One question to the servers: the file brought up to date, the symbol found, the server ready.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::cancel::Cancel;
+use crate::limits;
 use crate::lsp::client::{Readiness, Server};
 use crate::lsp::convert::Lines;
 use crate::lsp::error::{LspError, Unusable};
@@ -62,6 +65,14 @@ pub struct Opened {
     pub stale: Option<String>,
 }
 
+/// Why an answer may miss something; as JSON it is the reason alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gap {
+    why: String,
+    /// Whether the same question may have a whole answer later.
+    passes: bool,
+}
+
 impl Supervisor {
     /// Brings the servers up to the disk, opens a file with the one that answers for it, and waits until
     /// that has loaded.
@@ -95,6 +106,17 @@ impl Supervisor {
     /// Returns when one question has taken too long.
     pub fn request_deadline(&self) -> Instant {
         Instant::now() + self.options().timeouts.request
+    }
+
+    /// Returns when a question about the whole project has taken too long. A host that gives one question
+    /// more gets it for these too.
+    pub fn project_deadline(&self) -> Instant {
+        let request = self.options().timeouts.request;
+        // Shorter than the product's own, it is a bound that somebody chose.
+        match request < limits::LSP_REQUEST {
+            true => Instant::now() + request,
+            false => Instant::now() + request.max(limits::LSP_PROJECT_REQUEST),
+        }
     }
 
     /// Finds a symbol before any server is asked, so that a wrong line costs no start of one.
@@ -133,16 +155,51 @@ impl Opened {
         }
     }
 
-    /// Returns what is under way, where the answer may miss something for it.
-    pub fn incomplete(&self) -> Option<String> {
+    /// Returns why the answer may miss something, if it may.
+    pub fn incomplete(&self) -> Option<Gap> {
+        let passing = |why: String| Gap { why, passes: true };
         match &self.readiness {
-            // A server that has loaded and complains, such as of a missing standard library, finds less.
+            // A server that has loaded and complains, such as of a missing standard library, finds less, and
+            // will later too.
             Readiness::Ready => {
                 let health = self.server.health();
                 let first = |health: String| health.lines().next().map(str::to_owned);
-                health.and_then(first).or_else(|| self.stale.clone())
+                let lasting = |why: String| Gap { why, passes: false };
+                let gap = health.and_then(first).map(lasting);
+                gap.or_else(|| self.stale.clone().map(passing))
             }
-            Readiness::Incomplete(why) => Some(why.clone()),
+            Readiness::Incomplete(why) => Some(passing(why.clone())),
+            Readiness::Limited(why) => Some(Gap {
+                why: why.clone(),
+                passes: false,
+            }),
         }
+    }
+}
+
+impl Gap {
+    /// Returns why, for messages.
+    pub fn why(&self) -> &str {
+        &self.why
+    }
+}
+
+impl Serialize for Gap {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.why)
+    }
+}
+
+impl fmt::Display for Gap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let again = match self.passes {
+            true => ", ask again later",
+            false => "",
+        };
+        write!(
+            f,
+            "index incomplete: {}; the answer may miss something{again}",
+            self.why
+        )
     }
 }

@@ -16,10 +16,12 @@ use crate::lsp::client::{FileChange, Readiness, Server};
 use crate::lsp::convert::Lines;
 use crate::lsp::edits::{Change, Context, EditError, OpenDocument, Planned, plan};
 use crate::lsp::error::{LspError, METHOD_NOT_FOUND};
+use crate::lsp::names::{self, NameError};
 use crate::lsp::question::{AskError, Opened, Spot};
 use crate::lsp::servers::Ready;
 use crate::lsp::supervisor::Supervisor;
 use crate::lsp::symbol::Target;
+use crate::lsp::uri;
 
 /// Why a symbol is not renamed; nothing was changed.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +38,17 @@ pub enum RenameError {
         /// What is under way.
         why: String,
     },
+    /// The server does not know all of the project and never will as it is, so a rename would miss files.
+    #[error("{server} would not rename every use (index incomplete: {why})")]
+    Limited {
+        /// The server.
+        server: String,
+        /// Why, and what helps.
+        why: String,
+    },
+    /// The new name is none in the language of the file.
+    #[error(transparent)]
+    Name(#[from] NameError),
     /// The server does not rename this.
     #[error("{server} cannot rename '{symbol}' here{}", said(reason))]
     NotRenamable {
@@ -83,17 +96,25 @@ pub fn rename(
     cancel: &Cancel,
 ) -> Result<Rename, RenameError> {
     supervisor.check_spot(spot)?;
-    let opened = supervisor.open(spot.path, cancel)?;
-    let server = &opened.server;
+    let mut opened = supervisor.open(spot.path, cancel)?;
     let target = supervisor.locate(&opened, spot).map_err(AskError::from)?;
     opened.needs("renameProvider", "textDocument/rename", "rename")?;
+    check_name(supervisor, &opened, target, new_name, cancel)?;
+    supervisor.widen_for(&mut opened, target, cancel)?;
+    let server = &opened.server;
     // A server that has loaded the project and complains of something beside it, such as of the packages of
     // the standard library, still knows every use in the project: that is a note, no reason to refuse.
-    if let Readiness::Incomplete(why) = opened.readiness.clone() {
-        return Err(RenameError::Incomplete {
-            server: server.id().to_owned(),
-            why,
-        });
+    let server_id = || server.id().to_owned();
+    match opened.readiness.clone() {
+        Readiness::Ready => {}
+        Readiness::Incomplete(why) => {
+            let server = server_id();
+            return Err(RenameError::Incomplete { server, why });
+        }
+        Readiness::Limited(why) => {
+            let server = server_id();
+            return Err(RenameError::Limited { server, why });
+        }
     }
     let deadline = Instant::now() + limits::RENAME_TIME.max(supervisor.options().timeouts.request);
     let refused = |reason: String| RenameError::NotRenamable {
@@ -118,7 +139,10 @@ pub fn rename(
         open: &|path| open_document(server, path),
     };
     let mut planned = plan(&edit, &context)?;
-    planned.to_confirm.extend(opened.incomplete());
+    let gap = opened.incomplete();
+    planned
+        .to_confirm
+        .extend(gap.map(|gap| gap.why().to_owned()));
     if planned.operations.is_empty() {
         return Err(RenameError::Nothing {
             server: server.id().to_owned(),
@@ -129,6 +153,48 @@ pub fn rename(
         planned,
         server: Arc::clone(server),
     })
+}
+
+/// Refuses a name that would break the code: not every server does.
+fn check_name(
+    supervisor: &Supervisor,
+    opened: &Opened,
+    target: Target,
+    new_name: &str,
+    cancel: &Cancel,
+) -> Result<(), RenameError> {
+    let file = opened
+        .path
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy();
+    let language = opened.server.row().language_of(&file).unwrap_or_default();
+    match names::check(language, &opened.text, target.start, new_name) {
+        // A member may have the name of a keyword; whether it is one only its declaration tells.
+        Err(NameError::Reserved { .. }) if is_member(supervisor, opened, target, cancel) => Ok(()),
+        res => Ok(res?),
+    }
+}
+
+/// Whether what stands at a place is declared there as a member of something.
+fn is_member(supervisor: &Supervisor, opened: &Opened, target: Target, cancel: &Cancel) -> bool {
+    const MEMBERS: [u64; 4] = [6, 7, 8, 22];
+    let method = "textDocument/documentSymbol";
+    let params = json!({"textDocument": {"uri": uri::from_path(&opened.path)}});
+    let deadline = supervisor.request_deadline();
+    let Ok(symbols) = opened.server.query(method, params, deadline, cancel) else {
+        return false;
+    };
+    let at = opened.at(target)["position"].take();
+    let mut left: Vec<&Value> = symbols.as_array().into_iter().flatten().collect();
+    while let Some(symbol) = left.pop() {
+        let kind = symbol["kind"].as_u64().unwrap_or_default();
+        if symbol["selectionRange"]["start"] == at && MEMBERS.contains(&kind) {
+            return true;
+        }
+        left.extend(symbol["children"].as_array().into_iter().flatten());
+    }
+    false
 }
 
 impl Rename {

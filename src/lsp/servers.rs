@@ -9,6 +9,8 @@ mod rows;
 
 use serde_json::Value;
 
+use crate::lsp::convert::Encoding;
+
 pub use crate::lsp::servers::rows::BUILT_IN;
 
 /// One language server.
@@ -37,6 +39,10 @@ pub struct ServerRow {
     pub pull: bool,
     /// How it shows that it has loaded its project.
     pub ready: Ready,
+    /// Which files it knows of once it has.
+    pub reach: ReachRule,
+    /// The units in which it counts inside a line, where it counts in others than it says.
+    pub counts_in: Option<Encoding>,
     /// Whether its program may be there and still not run, so that `--version` is asked first.
     pub probe: bool,
     /// Whether no test has run it yet.
@@ -93,6 +99,27 @@ pub enum Ready {
     BackgroundIndex,
     /// It publishes the diagnostics of a document once it has analysed it, and knows nothing of it before.
     Publication,
+    /// It logs how many files it found, at first and whenever files came or went; until then it answers from
+    /// what is open. Every question puts that off, so it has to be waited for.
+    Listing,
+}
+
+/// Which files a server knows of once it has loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReachRule {
+    /// All of the project.
+    Project,
+    /// All of the project where one of these files lies in a folder at or above the one asked about; only
+    /// what is open, and what that includes, elsewhere.
+    Described(Vec<String>),
+    /// It looks into so many files that name a symbol, out of so many that it reads, and leaves out the rest
+    /// without a word.
+    Searched {
+        /// Files that have the name.
+        naming: usize,
+        /// Files of the project.
+        files: usize,
+    },
 }
 
 /// A row of the table as the source has it; [`ServerRow`] is the same with owned values.
@@ -111,9 +138,19 @@ pub struct Row {
     env: &'static [(&'static str, &'static str)],
     pull: bool,
     ready: Ready,
+    reach: Reach,
+    counts_in: Option<Encoding>,
     probe: bool,
     unverified: bool,
     install: &'static str,
+}
+
+/// [`ReachRule`] as the source has it.
+#[derive(Clone, Copy, Debug)]
+enum Reach {
+    Project,
+    Described(&'static [&'static str]),
+    Searched { naming: usize, files: usize },
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -137,6 +174,8 @@ const DEFAULT: Row = Row {
     env: &[],
     pull: false,
     ready: Ready::Progress,
+    reach: Reach::Project,
+    counts_in: None,
     probe: false,
     unverified: false,
     install: "",
@@ -171,6 +210,12 @@ impl Row {
             env: pairs(self.env),
             pull: self.pull,
             ready: self.ready,
+            reach: match self.reach {
+                Reach::Project => ReachRule::Project,
+                Reach::Described(names) => ReachRule::Described(strings(names)),
+                Reach::Searched { naming, files } => ReachRule::Searched { naming, files },
+            },
+            counts_in: self.counts_in,
             probe: self.probe,
             unverified: self.unverified,
             install: self.install.to_owned(),

@@ -332,7 +332,7 @@ fn running(server: &Server, status: &mut ServerStatus) {
     status.open_documents = Some(server.n_open());
     status.progress = Some(match server.readiness() {
         Readiness::Ready => "ready".to_owned(),
-        Readiness::Incomplete(why) => why,
+        Readiness::Incomplete(why) | Readiness::Limited(why) => why,
     });
     status.uptime_s = Some(server.started().elapsed().as_secs());
     status.version = server.version();

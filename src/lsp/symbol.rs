@@ -177,7 +177,7 @@ fn is_whole(content: &str, at: usize, name: &str) -> bool {
     !joins(name.chars().next(), before) && !joins(name.chars().next_back(), after)
 }
 
-fn is_identifier(ch: char) -> bool {
+pub(crate) fn is_identifier(ch: char) -> bool {
     ch == '_' || ch == '$' || ch.is_alphanumeric()
 }
 

@@ -13,7 +13,8 @@ use crate::lsp::client::Server;
 use crate::lsp::error::Unusable;
 use crate::lsp::navigate::tell_incomplete;
 use crate::lsp::places::{Place, Reader};
-use crate::lsp::question::AskError;
+use crate::lsp::question::{AskError, Gap};
+use crate::lsp::reach::Needle;
 use crate::lsp::supervisor::Supervisor;
 use crate::lsp::uri;
 
@@ -28,8 +29,8 @@ pub struct SymbolsReport {
     pub shown: usize,
     /// How many there are.
     pub total: usize,
-    /// What servers were still doing, where the answer may miss something.
-    pub incomplete: Option<String>,
+    /// Why the answer may miss something, if it may.
+    pub incomplete: Option<Gap>,
     /// The servers that answered.
     pub servers: Vec<String>,
     /// The servers that did not, and why.
@@ -182,14 +183,15 @@ fn search(
     report: &mut SymbolsReport,
 ) -> Result<(), AskError> {
     // Some servers know a project only once a file of it is open.
-    let opened = supervisor.open(sample, cancel)?;
+    let mut opened = supervisor.open(sample, cancel)?;
     let method = "workspace/symbol";
     opened.needs(
         "workspaceSymbolProvider",
         method,
         "the symbols of a workspace",
     )?;
-    let deadline = supervisor.request_deadline();
+    supervisor.widen(&mut opened, Needle::Part(query), cancel)?;
+    let deadline = supervisor.project_deadline();
     let answer = opened
         .server
         .query(method, json!({ "query": query }), deadline, cancel)?;
@@ -387,7 +389,7 @@ impl fmt::Display for SymbolsReport {
         for failed in &self.failed {
             writeln!(f, "not asked: {failed}")?;
         }
-        tell_incomplete(f, self.incomplete.as_deref())
+        tell_incomplete(f, self.incomplete.as_ref())
     }
 }
 

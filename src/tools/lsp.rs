@@ -360,7 +360,8 @@ pub(super) fn ask_error(error: AskError) -> ToolError {
         ),
         AskError::Server(LspError::TimedOut { .. }) => (
             Timeout,
-            "ask again: the server may still be loading; lsp with action \"status\" shows what it does",
+            "ask again: it goes on reading and answers sooner then; lsp with action \"status\" shows what it \
+             does, and a text search needs no server",
         ),
         AskError::Server(LspError::Gone { .. }) => (
             Failed,
@@ -395,4 +396,5 @@ check), which may run project code
   status         which servers run or could, and what is missing for the others
   reload         starts the servers of this workspace anew
 
-An answer that says `index incomplete` may miss something: the server was still loading.";
+An answer that says `index incomplete` may miss something, and says why: the server is still loading, or knows \
+less than the project.";

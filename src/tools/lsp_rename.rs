@@ -39,7 +39,7 @@ pub struct LspRenameArgs {
     line: usize,
     /// The symbol as it is written on that line; `name#2` is its second occurrence there.
     symbol: String,
-    /// Its new name.
+    /// Its new name: one that the language allows, no reserved word.
     new_name: String,
     /// Whether only to show the diff and change nothing.
     #[serde(default)]
@@ -226,6 +226,14 @@ fn rename_error(error: RenameError) -> ToolError {
             ErrorKind::Timeout,
             "nothing was changed; try again when it has loaded: lsp with action \"status\" shows how far it is",
         ),
+        RenameError::Limited { .. } => (
+            ErrorKind::Unavailable,
+            "nothing was changed; do as it says and call again, or use ast_edit, which needs no server",
+        ),
+        RenameError::Name(ref error) => {
+            let hint = format!("nothing was changed; {}", error.advice());
+            return ToolError::from_cause(ErrorKind::InvalidArgs, error.clone()).with_hint(hint);
+        }
         RenameError::NotRenamable { .. } => (
             ErrorKind::Failed,
             "nothing was changed; check the symbol and the new name, or rename at its declaration",

@@ -27,6 +27,9 @@ The scenario is a JSON object in the first argument:
   endless_surveys  that work never ends
   compiler       {begins_s, lasts_s}: loaded from the start; each save runs a check, which cancels the one that
                  runs and then says of every file of the root whether it has the word BAD
+  listing        [first_s, again_s, name]: log how many files it found after `initialized` and again after
+                 news of watched files that have the name, for which it first asks that diagnostics be pulled
+                 again; answers come from `busy_answers` until it has (never: null)
 """
 
 import json
@@ -140,6 +143,19 @@ def end_check(number):
     check("end")
 
 
+def list_files(after):
+    def found():
+        working.clear()
+        send({"jsonrpc": "2.0", "method": "window/logMessage",
+              "params": {"type": 3, "message": "Found 2 source files"}})
+
+    working.set()
+    if after is not None:
+        timer = threading.Timer(after, found)
+        timer.daemon = True
+        timer.start()
+
+
 def survey(params):
     turn = turns.get("survey", 0)
     turns["survey"] = turn + 1
@@ -225,6 +241,13 @@ def events(method, params):
             timer = threading.Timer(progress[1], end_work)
             timer.daemon = True
             timer.start()
+    listing = scenario.get("listing")
+    if listing and method == "initialized":
+        list_files(listing[0])
+    if listing and method == "workspace/didChangeWatchedFiles":
+        if any(listing[2] in change["uri"] and change["type"] != 2 for change in params["changes"]):
+            send({"jsonrpc": "2.0", "id": "pull", "method": "workspace/diagnostic/refresh"})
+            list_files(listing[1])
     for publication in scenario.get("publish", []):
         uri = document.get("uri", "")
         if publication["on"] == method and uri.endswith(publication.get("file", "")):

@@ -251,6 +251,33 @@ fn with_tsc(script: &str, files: &[(&str, &str)]) -> CheckReport {
         .expect("it is not vetoed")
 }
 
+/// What a scripted checker of Python finds in a time; its standard output begins as that of pyright does.
+fn scripted(script: &str, time: Duration) -> toolbox::lsp::checkers::CheckReport {
+    use std::os::unix::fs::PermissionsExt;
+    let project = Project::new(&[("pyproject.toml", ""), ("a.py", "x = 1\ny = 2\n")]);
+    let programs = project.work().with_file_name("programs");
+    std::fs::create_dir(&programs).expect("writable");
+    let item = |line: u32| {
+        let file = project.path("a.py");
+        let place = json!({"line": line, "character": 0});
+        json!({"file": file, "severity": "error", "message": "bad", "rule": "r",
+            "range": {"start": place, "end": place}})
+    };
+    let text = format!(
+        "#!/bin/sh\nPATH=/usr/bin:/bin\necho '{{\"generalDiagnostics\": [{},'\n{}\n",
+        item(0),
+        script.replace("ITEM", &item(1).to_string())
+    );
+    let program = programs.join("basedpyright");
+    std::fs::write(&program, text).expect("writable");
+    std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).expect("its owner");
+    let env = environment(&project.work().with_file_name("home")).with("PATH", &programs);
+    Checkers::new(Processes::new(Watch::Shell), env)
+        .with_time(time)
+        .check(project.supervisor.workspace(), &Cancel::new())
+        .expect("it is not vetoed")
+}
+
 // D3: a checker that fails and says nothing that can be read has not found the project clean.
 #[test]
 fn a_checker_that_falls_over_is_failed_and_nothing_is_clean() {
@@ -287,4 +314,32 @@ fn roots_beyond_the_bound_are_named_as_not_checked() {
             n_roots > 50
         );
     }
+}
+
+// D3, bounded in output: what was read counts, and the answer says that there is more.
+#[test]
+fn of_too_much_output_the_beginning_is_told() {
+    let patient = Duration::from_secs(120);
+    let whole = scripted("echo 'ITEM]}'\nexit 1", patient);
+    assert_eq!((whole.total, whole.checks[0].outcome), (2, Outcome::Done));
+    let fill = "head -c 33554432 /dev/zero | tr '\\0' ' '\necho 'ITEM]}'\nexit 1";
+    let cut = scripted(fill, patient);
+    assert_eq!(cut.state, DiagnosticState::Found);
+    assert_eq!((cut.total, cut.checks[0].outcome), (1, Outcome::Cut));
+    let text = cut.to_string();
+    let last = "\nnot all told: .: basedpyright found more: its output is larger than 32 MiB";
+    assert!(text.ends_with(last), "{text}");
+}
+
+// D3, bounded in time: what it found until then is told, and that it did not come to its end.
+#[test]
+fn what_a_check_found_before_its_time_ran_out_is_told() {
+    let late = scripted("exec sleep 600", Duration::from_secs(5));
+    assert_eq!(late.state, DiagnosticState::Found);
+    assert_eq!((late.total, late.checks[0].outcome), (1, Outcome::TimedOut));
+    let text = late.to_string();
+    assert!(
+        text.ends_with("\nnot checked: .: basedpyright took too long"),
+        "{text}"
+    );
 }

@@ -1,6 +1,7 @@
 //! `lsp_rename`: with real servers over several files, and with a scripted one that errs.
 
 mod faults;
+mod names;
 mod real;
 
 use std::sync::Arc;
@@ -28,6 +29,52 @@ fn renaming(project: &Project) -> Run {
 
 fn call(run: &Run, args: Value) -> Result<Output, ToolError> {
     run.dispatch("lsp_rename", args, CallOptions::new())
+}
+
+/// Renames what must not be renamed; every file stays as it is.
+#[track_caller]
+pub(crate) fn refused_in(
+    project: &Project,
+    file: &str,
+    line: usize,
+    symbol: &str,
+    new_name: &str,
+) -> ToolError {
+    let before = tree(project);
+    let args = json!({"file": file, "line": line, "symbol": symbol, "new_name": new_name});
+    let error = match call(&renaming(project), args) {
+        Ok(output) => panic!("'{symbol}' was renamed to '{new_name}': {}", output.text),
+        Err(error) => error,
+    };
+    assert_eq!(tree(project), before, "{error}");
+    let hint = error.hint().unwrap_or_default();
+    assert!(!hint.is_empty(), "{error}");
+    error
+}
+
+/// Renames, which must succeed.
+#[track_caller]
+pub(crate) fn renamed_in(project: &Project, args: Value) -> Output {
+    call(&renaming(project), args).expect("it is renamed")
+}
+
+/// Every file of a project with its text.
+fn tree(project: &Project) -> Vec<(std::path::PathBuf, Vec<u8>)> {
+    let mut files = Vec::new();
+    let mut left = vec![project.work()];
+    while let Some(folder) = left.pop() {
+        for entry in std::fs::read_dir(folder).expect("readable").flatten() {
+            let kind = entry.file_type().expect("a type");
+            if kind.is_dir() {
+                left.push(entry.path());
+            } else if kind.is_file() {
+                let text = std::fs::read(entry.path()).expect("readable");
+                files.push((entry.path(), text));
+            }
+        }
+    }
+    files.sort();
+    files
 }
 
 // R36, R37: its tier keeps it from surfaces that only read, where lsp stays.

@@ -283,10 +283,10 @@ fn go_packages(packages: &Value, root: &Path, findings: &mut Vec<Finding>) {
 }
 
 fn pyright(output: &str, root: &Path) -> Vec<Finding> {
-    let report: Value = serde_json::from_str(json_part(output, '{')).unwrap_or_default();
-    let items = report["generalDiagnostics"].as_array();
-    let findings = items.map(Vec::as_slice).unwrap_or_default().iter();
-    findings
+    let list = json_part(output, '{')
+        .split_once("\"generalDiagnostics\"")
+        .and_then(|(_, rest)| rest.split_once('['));
+    items(list.map_or("", |(_, rest)| rest))
         .filter_map(|item| {
             let severity = match item["severity"].as_str()? {
                 "error" => Severity::Error,
@@ -305,6 +305,18 @@ fn pyright(output: &str, root: &Path) -> Vec<Finding> {
             })
         })
         .collect()
+}
+
+/// The items of a list of JSON whose end may be missing.
+fn items(list: &str) -> impl Iterator<Item = Value> {
+    let mut left = list;
+    std::iter::from_fn(move || {
+        left = left.trim_start_matches(|ch: char| ch == ',' || ch.is_whitespace());
+        let mut values = serde_json::Deserializer::from_str(left).into_iter();
+        let item = values.next()?.ok();
+        left = &left[values.byte_offset()..];
+        item
+    })
 }
 
 fn ruff(output: &str, root: &Path) -> Vec<Finding> {

@@ -246,7 +246,12 @@ fn only_a_whole_check_is_clean() {
         state(&[Outcome::Done, Outcome::TimedOut]),
         DiagnosticState::Pending
     );
-    for outcome in [Outcome::Failed, Outcome::NotInstalled, Outcome::Skipped] {
+    for outcome in [
+        Outcome::Cut,
+        Outcome::Failed,
+        Outcome::NotInstalled,
+        Outcome::Skipped,
+    ] {
         assert_eq!(
             state(&[Outcome::Done, outcome]),
             DiagnosticState::Unavailable

@@ -123,6 +123,9 @@ fn take(shared: &Shared, mut message: Value) {
         (Some(method), Some(id)) if !id.is_null() => answer(shared, &method, &params, &id),
         (Some(method), _) => hear(shared, &method, &params),
         (None, Some(id)) => {
+            if let Some(mark) = id.as_str() {
+                shared.update(|state| state.on_mark(mark));
+            }
             // Some servers send the number back as text.
             let id = id.as_i64().or_else(|| id.as_str()?.parse().ok());
             let reply = match message.get_mut("error") {
@@ -270,7 +273,10 @@ fn show(shared: &Shared, params: &Value) {
         .as_u64()
         .and_then(|level| u8::try_from(level).ok());
     let text = params["message"].as_str().unwrap_or_default();
-    shared.update(|state| state.note(level.unwrap_or(4), text));
+    shared.update(|state| {
+        state.on_log(text);
+        state.note(level.unwrap_or(4), text);
+    });
 }
 
 fn register(state: &mut ServerState, registrations: &Value) {

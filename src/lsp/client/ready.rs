@@ -24,6 +24,8 @@ pub enum Readiness {
     Ready,
     /// They may miss something, because this is still under way.
     Incomplete(String),
+    /// They may miss something, and waiting does not help: this is why, and what does.
+    Limited(String),
 }
 
 /// How long a server that announces its loading may take to begin, once it has handled the first document.
@@ -46,7 +48,7 @@ impl fmt::Display for Readiness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Ready => f.write_str("ready"),
-            Self::Incomplete(why) => write!(f, "index incomplete: {why}"),
+            Self::Incomplete(why) | Self::Limited(why) => write!(f, "index incomplete: {why}"),
         }
     }
 }
@@ -67,7 +69,7 @@ impl Server {
                 self.wait_begin(path, rule, deadline, cancel)?;
             }
             Ready::Publication => self.wait_spoken(path, deadline, cancel),
-            Ready::Progress | Ready::Quiescent => {}
+            Ready::Progress | Ready::Quiescent | Ready::Listing => {}
         }
         let res = self.wait(deadline, cancel, |state| {
             if state.gone().is_some() || is_loaded(state, rule) {
@@ -79,7 +81,12 @@ impl Server {
             Some(None) => Ok(self.readiness()),
             Some(Some(why)) => Err(self.shared.gone_error(why)),
             None if cancel.is_cancelled() => Err(LspError::Cancelled),
-            None => Ok(self.look(|state| Readiness::Incomplete(under_way(state)))),
+            None => Ok(self.shared.update(|state| {
+                let readiness = Readiness::Incomplete(under_way(state, rule));
+                // The next question does not wait as long for what may never come.
+                state.listing.give_up();
+                readiness
+            })),
         }
     }
 
@@ -88,7 +95,7 @@ impl Server {
         let rule = self.row().ready;
         self.look(|state| {
             if !is_loaded(state, rule) {
-                return Readiness::Incomplete(under_way(state));
+                return Readiness::Incomplete(under_way(state, rule));
             }
             match &state.health {
                 // It has loaded what it could, and says itself that this is not the project.
@@ -197,9 +204,11 @@ fn has_begun(state: &ServerState, rule: Ready) -> bool {
             .progress_log
             .iter()
             .any(|event| event.token == INDEX_TOKEN),
-        Ready::Progress | Ready::Quiescent | Ready::ProgressAfterOpen | Ready::Publication => {
-            !state.progress_log.is_empty()
-        }
+        Ready::Progress
+        | Ready::Quiescent
+        | Ready::ProgressAfterOpen
+        | Ready::Publication
+        | Ready::Listing => !state.progress_log.is_empty(),
     }
 }
 
@@ -210,11 +219,15 @@ fn is_loaded(state: &ServerState, rule: Ready) -> bool {
             state.progress.is_empty()
         }
         Ready::BackgroundIndex => !state.progress.contains_key(INDEX_TOKEN),
+        Ready::Listing => state.listing.is_complete() && state.progress.is_empty(),
     }
 }
 
-fn under_way(state: &ServerState) -> String {
+fn under_way(state: &ServerState, rule: Ready) -> String {
     let works: Vec<String> = state.progress.values().map(ToString::to_string).collect();
+    if rule == Ready::Listing && !state.listing.is_complete() {
+        return "the server has not listed the files of the project yet".to_owned();
+    }
     match works.is_empty() {
         true => "the server is still loading".to_owned(),
         false => works.join(", "),

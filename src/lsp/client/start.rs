@@ -226,7 +226,8 @@ impl Server {
                 &capabilities["offsetEncoding"],
             ];
             let named = encoding.iter().find_map(|name| name.as_str());
-            state.encoding = named.map(Encoding::named).unwrap_or_default();
+            let named = named.map(Encoding::named);
+            state.encoding = launch.row.counts_in.or(named).unwrap_or_default();
             state.version = version(&answer["serverInfo"]["version"]);
             state.capabilities = capabilities.clone();
             if state.phase == Phase::Starting {

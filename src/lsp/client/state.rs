@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::lsp::client::listing::Listing;
 use crate::lsp::client::watch::Watchers;
 use crate::lsp::convert::Encoding;
 use crate::lsp::published::Published;
@@ -40,6 +41,7 @@ pub struct ServerState {
     /// The questions about the whole project that are out, by number, and whether the server has said that
     /// it has looked at everything.
     pub(crate) surveys: BTreeMap<i64, bool>,
+    pub(crate) listing: Listing,
     pub(crate) garbage: Option<String>,
     pub(crate) n_timeouts: u32,
     /// How many documents were opened, and how many of them are known to have been handled.
@@ -119,6 +121,7 @@ impl ServerState {
             published: Published::default(),
             refreshes: 0,
             surveys: BTreeMap::new(),
+            listing: Listing::default(),
             garbage: None,
             n_timeouts: 0,
             n_opened: 0,

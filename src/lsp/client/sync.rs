@@ -166,23 +166,24 @@ impl Server {
 
     /// Tells the server which files changed on disk, as far as it registered for them.
     pub fn watched_files(&self, changes: &[(PathBuf, FileChange)]) -> Result<(), LspError> {
-        let wanted: Vec<Value> = {
+        let (wanted, refreshes) = {
             let state = self.shared.lock();
             let wants =
                 |(path, change): &&(PathBuf, FileChange)| state.watchers.want(path, *change);
-            changes
-                .iter()
-                .filter(wants)
-                .map(|(path, change)| json!({"uri": uri::from_path(path), "type": *change as u8}))
-                .collect()
+            let wanted: Vec<&(PathBuf, FileChange)> = changes.iter().filter(wants).collect();
+            (wanted, state.refreshes)
         };
         if wanted.is_empty() {
             return Ok(());
         }
-        self.shared.notify(
-            "workspace/didChangeWatchedFiles",
-            json!({"changes": wanted}),
-        )
+        let told: Vec<Value> = wanted
+            .iter()
+            .map(|(path, change)| json!({"uri": uri::from_path(path), "type": *change as u8}))
+            .collect();
+        self.shared
+            .notify("workspace/didChangeWatchedFiles", json!({"changes": told}))?;
+        self.shared.mark(&wanted, refreshes);
+        Ok(())
     }
 
     /// Tells the server that files were renamed: the old documents are closed, and it hears of the rename

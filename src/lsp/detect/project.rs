@@ -6,13 +6,26 @@ use serde_json::{Value, json};
 
 use super::upwards;
 use crate::child::Env;
-use crate::lsp::servers::{Local, ServerRow};
+use crate::lsp::servers::{Local, Ready, ServerRow};
 
 /// Returns environment, init options and settings of a server of `row` in `root`.
 pub(super) fn adapt(row: &ServerRow, root: &Path, top: &Path, env: &Env) -> (Env, Value, Value) {
     let mut env = env.clone();
     let mut init_options = row.init_options.clone();
     let mut settings = row.settings.clone();
+    if row.ready == Ready::Listing {
+        // What it logs tells when it has loaded: a user's level must not hide that.
+        for place in [
+            "/python/analysis/logLevel",
+            "/python.analysis/logLevel",
+            "/basedpyright/analysis/logLevel",
+            "/basedpyright.analysis/logLevel",
+        ] {
+            if let Some(level) = settings.pointer_mut(place) {
+                *level = json!("Information");
+            }
+        }
+    }
     match row.local {
         Local::None => {}
         Local::Python => {

@@ -1,6 +1,6 @@
 //! The built-in rows, in the order in which they are tried for a language.
 
-use super::{DEFAULT, Local, Ready, Root, Row, Slot};
+use super::{DEFAULT, Encoding, Local, Reach, Ready, Root, Row, Slot};
 
 const PYTHON_FILES: &[(&str, &str)] = &[(".py", "python"), (".pyi", "python")];
 
@@ -24,6 +24,9 @@ const SCRIPT_FILES: &[(&str, &str)] = &[
     (".cjs", "javascript"),
     (".jsx", "javascriptreact"),
 ];
+
+/// Without one of these a server of TypeScript knows what is open and what that imports.
+const SCRIPT_REACH: Reach = Reach::Described(&["tsconfig.json", "jsconfig.json"]);
 
 const WEB_ROOT: Root = Root::Markers(&[&["package.json"], &[".git"]]);
 
@@ -95,6 +98,8 @@ pub const BUILT_IN: &[Row] = &[
             &[".git"],
         ]),
         ready: Ready::BackgroundIndex,
+        // Its index is made of the files that a compilation database lists.
+        reach: Reach::Described(&["compile_commands.json", "build/compile_commands.json"]),
         install: "install clangd",
         ..DEFAULT
     },
@@ -114,6 +119,7 @@ pub const BUILT_IN: &[Row] = &[
         root: PYTHON_ROOT,
         local: Local::Python,
         pull: true,
+        ready: Ready::Listing,
         install: "run `pip install basedpyright`",
         ..DEFAULT
     },
@@ -124,6 +130,7 @@ pub const BUILT_IN: &[Row] = &[
         root: PYTHON_ROOT,
         local: Local::Python,
         pull: true,
+        ready: Ready::Listing,
         install: "run `pip install pyright`",
         ..DEFAULT
     },
@@ -147,6 +154,13 @@ pub const BUILT_IN: &[Row] = &[
         root: PYTHON_ROOT,
         local: Local::Python,
         settings: r#"{"pylsp":{"plugins":{"pycodestyle":{"enabled":false},"mccabe":{"enabled":false}}}}"#,
+        // Bounds of the library under it, which keeps itself from reading whole trees.
+        reach: Reach::Searched {
+            naming: 30,
+            files: 2_000,
+        },
+        // It says nothing of its encoding, which would mean UTF-16, and counts code points both ways.
+        counts_in: Some(Encoding::Utf32),
         install: "run `pip install python-lsp-server`",
         ..DEFAULT
     },
@@ -180,6 +194,7 @@ pub const BUILT_IN: &[Row] = &[
         local: Local::Node,
         init_options: r#"{"hostInfo":"toolbox","disableAutomaticTypingAcquisition":true,"preferences":{"providePrefixAndSuffixTextForRename":false,"allowRenameOfImportPath":true}}"#,
         ready: Ready::ProgressAfterOpen,
+        reach: SCRIPT_REACH,
         install: "run `npm i -D typescript-language-server typescript@5`",
         ..DEFAULT
     },
@@ -192,6 +207,7 @@ pub const BUILT_IN: &[Row] = &[
         // A rename at a use would make an alias in that file only.
         settings: r#"{"js/ts":{"preferences":{"useAliasesForRenames":false}},"typescript":{"preferences":{"useAliasesForRenames":false}},"javascript":{"preferences":{"useAliasesForRenames":false}}}"#,
         pull: true,
+        reach: SCRIPT_REACH,
         install: "run `npm i -D typescript@7`",
         ..DEFAULT
     },

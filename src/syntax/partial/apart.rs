@@ -97,11 +97,14 @@ mod tests {
 
     #[test]
     fn holes_are_cut_out_of_ranges() {
-        let cut = |holes: &[Range<usize>]| without(&[0..10, 20..30], holes.iter());
+        let cut = |holes: &[(usize, usize)]| {
+            let holes: Vec<Range<usize>> = holes.iter().map(|(from, to)| *from..*to).collect();
+            without(&[0..10, 20..30], holes.iter())
+        };
         assert_eq!(cut(&[]), [0..10, 20..30]);
-        assert_eq!(cut(&[2..4, 6..8]), [0..2, 4..6, 8..10, 20..30]);
-        assert_eq!(cut(&[5..25]), [0..5, 25..30]);
-        assert!(cut(&[0..10, 12..18, 20..30]).is_empty());
-        assert_eq!(cut(&[30..40]), [0..10, 20..30]);
+        assert_eq!(cut(&[(2, 4), (6, 8)]), [0..2, 4..6, 8..10, 20..30]);
+        assert_eq!(cut(&[(5, 25)]), [0..5, 25..30]);
+        assert!(cut(&[(0, 10), (12, 18), (20, 30)]).is_empty());
+        assert_eq!(cut(&[(30, 40)]), [0..10, 20..30]);
     }
 }

@@ -348,7 +348,7 @@ fn a_word_that_is_no_symbol_is_not_renamed() {
         error
     };
     assert_eq!(refused(2, "return", "x").kind(), ErrorKind::Failed);
-    assert_eq!(refused(1, "f", "not a name").kind(), ErrorKind::Failed);
+    assert_eq!(refused(1, "f", "not a name").kind(), ErrorKind::InvalidArgs);
     assert_eq!(refused(1, "g", "h").kind(), ErrorKind::NotFound);
     assert_eq!(refused(1, "f", " ").kind(), ErrorKind::InvalidArgs);
 }

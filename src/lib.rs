@@ -99,7 +99,10 @@
 //! folder, and never prints. The command does, and passes values in.
 //!
 //! **Architecture Invariant:** a shortcut (a byte filter, a partial parse, a cache) never changes an answer;
-//! where it is unsure the whole file is parsed.
+//! where it is unsure the whole file is parsed. The answer for a file that the grammar reads without an error
+//! is that of its whole tree. Behind an error a whole tree is a guess, so there a part that reads without one
+//! is the answer, and where grammars stumble over correct code (C, JavaScript, TypeScript) each unit with an
+//! error is read by itself.
 //!
 //! **Architecture Invariant:** results are sorted by path and position before they are capped, whatever the
 //! number of threads.

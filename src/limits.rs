@@ -41,7 +41,7 @@ pub const SEARCH_FILE_BYTES: u64 = 128 << 20;
 pub const PARSE_BYTES: usize = 12 << 20;
 
 /// Source bytes that the answer to an empty search may parse to explain itself (D14).
-pub const HINT_BYTES: usize = 1 << 17;
+pub const HINT_BYTES: usize = 3 << 14;
 
 /// Longest text of one match or capture in an answer, in bytes; nested matches of a deep source would
 /// otherwise print quadratically.

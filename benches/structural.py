@@ -113,7 +113,7 @@ def main_table():
 
 
 FIRST_PAGE = [
-    ("rs", "$X.unwrap()"), ("py", "$A == None"), ("dart", "$A == null"), ("ts", "$X.map($F)"), ("c", "return $X;"),
+    ("rs", "$X.unwrap()"), ("py", "return $X"), ("dart", "$A == null"), ("ts", "$X.map($F)"), ("c", "return $X;"),
 ]
 
 

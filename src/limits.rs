@@ -43,6 +43,9 @@ pub const PARSE_BYTES: usize = 12 << 20;
 /// Source bytes that the answer to an empty search may parse to explain itself (D14).
 pub const HINT_BYTES: usize = 3 << 14;
 
+/// The same for the first file that is looked at, so that a hint about one large file is possible.
+pub const HINT_FILE_BYTES: usize = 1 << 17;
+
 /// Longest text of one match or capture in an answer, in bytes; nested matches of a deep source would
 /// otherwise print quadratically.
 pub const MATCH_TEXT_BYTES: usize = 10_000;

@@ -65,7 +65,11 @@ pub(crate) fn explain(
             Covered::Ranges(ranges) => ranges.iter().map(|range| range.len()).sum(),
             Covered::Whole => buffer.len(),
         };
-        if parsed_bytes + n_bytes > limits::HINT_BYTES {
+        let room = match parsed_bytes {
+            0 => limits::HINT_FILE_BYTES,
+            _ => limits::HINT_BYTES.saturating_sub(parsed_bytes),
+        };
+        if n_bytes > room {
             complete = false;
             n_looked_at -= 1;
             break;

@@ -315,6 +315,10 @@ fn candidates_that_are_given_up_are_said() {
     assert_eq!(counted, (&json!(1), &json!(1)));
     let words = "1 candidate was given up after 4000000 steps";
     assert!(answer.text.contains(words), "{}", answer.text);
+    let mut edit = args(hard);
+    edit["rewrite"] = json!("g($X, $Y)");
+    let answer = bench.call("ast_edit", edit).expect("it is staged");
+    assert!(answer.text.contains(words), "{}", answer.text);
     let answer = bench.call("ast_grep", args("f($$$A, $X, $$$B)"));
     let answer = answer.expect("the search runs");
     assert_eq!(

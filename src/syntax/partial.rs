@@ -157,17 +157,21 @@ impl Searcher<'_> {
             return Ok(None);
         };
         let (flat, covered) = self.flat(grammar, source, needed)?;
-        let mut found = find(pattern, &flat, &covered, bytes, limit);
+        // What only seems to match must not take the place of what does.
+        let in_first = match pattern.repeated.is_empty() {
+            true => limit,
+            false => usize::MAX,
+        };
+        let mut found = find(pattern, &flat, &covered, bytes, in_first);
         let settled = match pattern.shape {
             // Captures with gaps were taken for the same.
-            Shape::Inner if !pattern.repeated.is_empty() => {
-                found.iter().all(|m| covered.holds(&place(m)))
-            }
+            _ if !pattern.repeated.is_empty() => found.iter().all(|m| covered.holds(&place(m))),
             Shape::Outline => suites::settle(grammar, &flat, &covered, source, &mut found)
                 .unwrap_or_else(|| settle(grammar, &flat, &covered, bytes, &mut found)),
             _ => true,
         };
         if settled {
+            found.truncate(limit);
             return Ok(Some(found));
         }
         drop(flat);

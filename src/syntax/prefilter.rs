@@ -217,9 +217,14 @@ impl Needles {
             return !before.is_some_and(|&byte| is_word(byte))
                 && !after.is_some_and(|&byte| is_word(byte));
         }
-        // A `>` before it may close type arguments.
-        let joined = |byte: &u8| b"=!:<+-*/%&|^?@".contains(byte);
-        let alone = || !before.is_some_and(joined) && !matches!(after, Some(b'=' | b'>'));
+        // A `>` before it may close type arguments, a `?` is an operator of its own in Rust, `++` and `--`
+        // take no more, and `*/` ends a comment.
+        let joined = |byte: u8| match (at.checked_sub(2).and_then(|at| hay.get(at)), byte) {
+            (Some(b'+'), b'+') | (Some(b'-'), b'-') | (Some(b'*'), b'/') => false,
+            _ => b"=!:<+-*/%&|^".contains(&byte),
+        };
+        let alone =
+            || !before.is_some_and(|byte| joined(*byte)) && !matches!(after, Some(b'=' | b'>'));
         !self.trivia.longest_operator || token.text != "=" || alone()
     }
 
@@ -493,6 +498,10 @@ mod tests {
             "let a: B<C>=d",
             "a ='='",
             "f(\"=\")",
+            "*a++=b",
+            "*a--=b",
+            "a /* c */= b",
+            "m!(a?=b)",
             "a=-1",
             "a=!b",
         ] {

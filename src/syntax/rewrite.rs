@@ -64,6 +64,13 @@ impl Searcher<'_> {
         let query = &rewrite.query;
         let row = self.language(query, cancel)?;
         let grammar = self.grammars.grammar(row);
+        let rewrite = &Rewrite {
+            template: match row.syntax.suite {
+                Some(_) => below_their_headers(&rewrite.template),
+                None => rewrite.template.clone(),
+            },
+            ..rewrite.clone()
+        };
         let compiled = pattern::compile(grammar, &query.pattern, query.context)?;
         if rewrite.template.len() > limits::PATTERN_BYTES {
             return Err(SyntaxError::PatternTooLong {
@@ -176,6 +183,47 @@ impl Searcher<'_> {
     }
 }
 
+/// Puts runs that stand behind the header of a statement (`if $C: $$$B`) on a line of their own: a body of
+/// several statements has no place beside its header where bodies end with their indentation.
+fn below_their_headers(template: &str) -> String {
+    let lines: Vec<String> = template
+        .split('\n')
+        .map(|line| {
+            let indent = &line[..line.len() - line.trim_start().len()];
+            let is_header = |header: &str| {
+                let word = header.trim_start();
+                let word = &word[..word
+                    .find(|c: char| !c.is_ascii_alphabetic())
+                    .unwrap_or(word.len())];
+                HEADERS.contains(&word)
+            };
+            match line.trim_end().rsplit_once(':') {
+                Some((header, body)) if is_header(header) && is_run(body.trim()) => {
+                    format!("{header}:\n{indent}    {}", body.trim())
+                }
+                _ => line.to_owned(),
+            }
+        })
+        .collect();
+    lines.join("\n")
+}
+
+/// The words that begin a statement with a body.
+const HEADERS: &[&str] = &[
+    "async", "case", "class", "def", "elif", "else", "except", "finally", "for", "if", "match",
+    "try", "while", "with",
+];
+
+/// Whether a text is nothing but the name of a run.
+fn is_run(text: &str) -> bool {
+    text.strip_prefix("$$$").is_some_and(|name| {
+        !name.is_empty()
+            && name
+                .bytes()
+                .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
+    })
+}
+
 fn unbound(unbound: Unbound) -> SyntaxError {
     SyntaxError::Unbound {
         name: unbound.name,
@@ -222,4 +270,28 @@ fn is_one_expression(grammar: &Grammar, pattern: &Pattern, rewrite: &Rewrite) ->
         && (as_expression(&rewrite.template).is_some()
             || as_statement(&rewrite.template)
             || takes_parentheses(&rewrite.template))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // D16: a body of several statements does not stand beside its header.
+    #[test]
+    fn runs_are_laid_below_the_headers_of_their_bodies() {
+        for (template, expected) in [
+            ("while $C: $$$B", "while $C:\n    $$$B"),
+            (
+                "if $C:\n  for $X in $Y: $$$B\nelse: $$$D ",
+                "if $C:\n  for $X in $Y:\n      $$$B\nelse:\n    $$$D",
+            ),
+            ("while $C:\n    $$$B", "while $C:\n    $$$B"),
+            ("if $C: return $X", "if $C: return $X"),
+            ("f(a, lambda: $$$B)", "f(a, lambda: $$$B)"),
+            ("lambda $X: $$$B", "lambda $X: $$$B"),
+            ("x: $$$B", "x: $$$B"),
+        ] {
+            assert_eq!(below_their_headers(template), expected, "{template}");
+        }
+    }
 }

@@ -12,6 +12,11 @@ use toolbox::syntax::report::SearchReport;
 use toolbox::syntax::search::{Query, Searcher};
 
 const RUST: &str = r##"
+fn arms(a: Option<u32>) {
+    match a { Some(b) => { if b { // a comment that is long enough to be left out of the first parse
+    } } Some(c) => c, None => call(a, "a long enough line of text to be left out of the first"), }
+}
+
 /// Has `fn inner() { }` in a comment.
 fn outer(a: u32) {
     // fn not_this() { }
@@ -81,8 +86,10 @@ class Thing(Base):
             try:
                 six(a, "a text that is long enough to be left out")
             except (KeyError, ValueError):
-                pass
+                a = 1
+                b = compute(a, "a text that is long enough to be left out of it")
             finally:
+                c = 1
                 seven(a, "a text that is long enough to be left out")
         for x in a:
             while x:
@@ -158,6 +165,17 @@ else { other("and here is the clause that belongs to it") }
 
 #[cfg(feature = "all-languages")]
 const JAVA: &str = r##"
+class Switches {
+    int first(int a) {
+        switch (a) {
+            case 1: one(a, "a text that is long enough to be left out"); two(a); return a;
+            case 2: return three(a, "a text that is long enough to be left out of it");
+            default: a = 1; four(a, "a text that is long enough to be left out of it"); break;
+        }
+        return 0;
+    }
+}
+
 class Thing<T> {
     int count; // fields
     void first(int a) { if (a == 1) { one(); two(); three("if (b) { }", "more than enough text"); } }
@@ -170,6 +188,17 @@ class Thing<T> {
 "##;
 
 const DART: &str = r##"
+void apply(Map changes, List deps) {
+  if (changes.isEmpty) {
+    one(changes, 'a text that is long enough to be left out of it');
+  }
+  (changes[deps] ??= {})[deps] = two(deps, 'a text that is long enough');
+  while (deps.isNotEmpty) {
+    three(deps, 'a text that is long enough to be left out of it');
+  }
+  (deps as List).clear();
+}
+
 class Thing extends Base {
   void first(int a) { // c
     setState(() { count = count + 1; other = '${count} setState(() { })'; third = "long enough"; });
@@ -192,6 +221,7 @@ const CASES: &[(&str, &str, &str, &[&str])] = &[
             "impl $T { $$$B }",
             "struct $S { $$$F }",
             "$X.unwrap()",
+            "Some($X) => $X",
         ],
     ),
     (
@@ -234,6 +264,7 @@ const CASES: &[(&str, &str, &str, &[&str])] = &[
             "while $C:\n    $$$A\nelse:\n    $$$B",
             "try:\n    $$$A\nexcept $E:\n    $$$B\nfinally:\n    $$$C",
             "except $E: $$$B",
+            "finally: $$$B",
             "return $X",
             "return",
             "$F($$$A)",
@@ -264,13 +295,23 @@ const CASES: &[(&str, &str, &str, &[&str])] = &[
             "try { $$$A } catch ($E $N) { $$$B }",
             "void $M($$$P) { $$$B }",
             "throw new $E($$$A);",
+            "case $X: $$$B",
+            "case $X: return $Y;",
+            "default: $$$B",
         ],
     ),
     (
         "dart",
         "a.dart",
         DART,
-        &["setState(() { $$$B })", "await $X"],
+        &[
+            "setState(() { $$$B })",
+            "await $X",
+            "if ($C) { $$$B }",
+            "while ($C) { $$$B }",
+            "if ($C) $$$B",
+            "$X = $Y",
+        ],
     ),
 ];
 
@@ -436,4 +477,30 @@ fn a_match_that_an_error_hides_from_a_rewrite_is_said() {
         report.warnings,
         ["a.ts:6: the match is not rewritten: the grammar finds syntax errors around it"]
     );
+}
+
+// D15: what only seems to match in a part of a file takes no place from what does match.
+#[test]
+fn seeming_matches_do_not_count_against_the_cap() {
+    let grammars = Grammars::bundled();
+    let folder = tempfile::tempdir().unwrap();
+    let call = |a: &str, b: &str| {
+        let body = |name: &str| {
+            format!("function() {{ {name}(\"a text that is long enough to be left out\"); }}")
+        };
+        format!("run({}, {});\n", body(a), body(b))
+    };
+    let mut source = call("one", "two").repeat(20);
+    source.push_str(&call("three", "three").repeat(3));
+    std::fs::write(folder.path().join("a.js"), source).unwrap();
+    let searcher = searcher(&grammars, folder.path(), None);
+    for (max, truncated) in [(2, true), (3, false)] {
+        let query = Query {
+            language: Some("javascript".to_owned()),
+            max_results: max,
+            ..Query::new("run($X, $X)")
+        };
+        let report = searcher.search(&query, &Cancel::new()).unwrap();
+        assert_eq!((report.shown, report.truncated), (max, truncated));
+    }
 }

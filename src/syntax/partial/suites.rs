@@ -11,7 +11,7 @@ use crate::syntax::matcher::Match;
 use crate::syntax::split::{Content, Units, content};
 use crate::syntax::tree::Flat;
 
-use super::{Source, place};
+use super::Source;
 
 /// Gives the matches the extents that they have in a full parse; says whether it could. `None` for
 /// languages whose bodies stand in braces.
@@ -34,38 +34,49 @@ pub(super) fn settle(
         units: &units,
     };
     let is_block = |idx: u32| grammar.kind_name(flat.node(idx).kind) == suite;
+    let mut settled = true;
     for m in found {
         let Some(whole) = suites.statement(m.range.start) else {
-            // A clause, say; what is covered without a gap is right as it is.
-            if covered.holds(&place(m)) {
-                continue;
+            // A clause is no unit of its own, and where it ends in the source is not known here.
+            if *covered != Covered::Whole {
+                settled = false;
+                m.range.end = m.range.end.max(suites.end_around(m.range.start));
             }
-            return Some(false);
+            continue;
         };
-        if covered.holds(&suites.units.list[whole].range) {
+        let lines = suites.units.list[whole].range.clone();
+        if covered.holds(&lines) {
             continue;
         }
-        let Some(range) = suites.code(suites.units.list[whole].range.clone()) else {
-            return Some(false);
+        // Where this is not enough, all of the statement is looked at again.
+        m.range.end = lines.end as u32;
+        let Some(range) = suites.code(lines) else {
+            settled = false;
+            continue;
         };
-        m.range.end = range.end as u32;
-        for capture in &mut m.captures {
+        let mut bodies = Vec::new();
+        for (slot, capture) in m.captures.iter().enumerate() {
             let (from, to) = capture.nodes;
             if from >= to || from as usize >= flat.nodes.len() {
                 continue;
             }
             let parent = flat.node(from).parent;
-            let is_body = is_block(parent) && from == parent + 1 && flat.node(parent).next == to;
-            if !is_body {
-                continue;
+            if is_block(parent) && from == parent + 1 && flat.node(parent).next == to {
+                bodies.push((slot, suites.body(flat.node(from).start)));
             }
-            let Some(range) = suites.body(flat.node(from).start) else {
-                return Some(false);
-            };
-            capture.bytes = (range.start as u32, range.end as u32);
+        }
+        if bodies.iter().any(|(_, body)| body.is_none()) {
+            settled = false;
+            continue;
+        }
+        m.range.end = range.end as u32;
+        for (slot, body) in bodies {
+            if let Some(body) = body {
+                m.captures[slot].bytes = (body.start as u32, body.end as u32);
+            }
         }
     }
-    Some(true)
+    Some(settled)
 }
 
 struct Suites<'a> {
@@ -87,6 +98,18 @@ impl Suites<'_> {
         let lead = list[idx].range.start..start;
         let alone = content(self.id, self.bytes, lead) == Content::Empty;
         (alone && start < list[idx].range.end).then_some(idx)
+    }
+
+    /// Where the innermost statement around a place ends.
+    fn end_around(&self, start: u32) -> u32 {
+        let start = start as usize;
+        let list = &self.units.list;
+        let before = list.partition_point(|unit| unit.range.start <= start);
+        let around = list[..before]
+            .iter()
+            .rev()
+            .find(|unit| unit.range.end > start);
+        around.map_or(self.bytes.len(), |unit| unit.range.end) as u32
     }
 
     /// From the first to the last token of the body that has a statement beginning at a place.

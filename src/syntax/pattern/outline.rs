@@ -84,10 +84,13 @@ pub(super) fn fixed_runs(grammar: &Grammar, ops: &[Op]) -> Vec<TokenRun> {
 
 /// How the pattern relates to the units of a file.
 pub(super) fn shape(grammar: &Grammar, placed: &Placed, ops: &[Op], repeats: bool) -> Shape {
-    if placed.roots.len() == 1 && !repeats && has_open_bodies_only(grammar, ops) {
+    let flat = &placed.flat;
+    let kind = grammar.kind_name(flat.node(placed.roots[0]).kind);
+    // The constants and the members of an enum of Java are two lists.
+    let is_one_list = !kind.contains("enum");
+    if placed.roots.len() == 1 && !repeats && is_one_list && has_open_bodies_only(grammar, ops) {
         return Shape::Outline;
     }
-    let flat = &placed.flat;
     if placed.roots.len() > 1
         || placed.context != Context::Statement && placed.context != Context::Expression
     {
@@ -105,7 +108,6 @@ pub(super) fn shape(grammar: &Grammar, placed: &Placed, ops: &[Op], repeats: boo
         let n = flat.node(i);
         n.flags() & flag::LIST != 0 || matches!(grammar.kind_name(n.kind), "{" | "do" | "begin")
     });
-    let kind = grammar.kind_name(flat.node(root).kind);
     let container = [
         "class",
         "impl",
@@ -126,7 +128,9 @@ pub(super) fn shape(grammar: &Grammar, placed: &Placed, ops: &[Op], repeats: boo
         return Shape::Whole;
     }
     // The statements of a case stand in no braces of its own.
-    let is_case = ["case", "default"].iter().any(|word| kind.contains(word));
+    let is_case = ["case", "default", "switch_block", "switch_rule"]
+        .iter()
+        .any(|word| kind.contains(word));
     if braces || is_case {
         Shape::Block
     } else {

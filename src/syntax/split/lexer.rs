@@ -391,6 +391,8 @@ impl<'a> Lexer<'a> {
     pub fn group(&mut self, before: Token, units: &mut Units) -> Option<Token> {
         let base = self.depth();
         let mut blocks: Vec<(usize, usize, Statements)> = Vec::new();
+        // The block that was closed just now.
+        let mut closed: Option<usize> = None;
         let mut before = before;
         let mut token = self.last;
         loop {
@@ -403,6 +405,15 @@ impl<'a> Lexer<'a> {
                 && *opened == depth
             {
                 statements.see(self, before, token);
+            }
+            // Empty braces before one of these are a literal to the grammar of Dart.
+            if let Some(idx) = closed.take()
+                && self.dialect == Dialect::Dart
+                && matches!(self.mark(token), b'(' | b'[' | b'.' | b'<')
+            {
+                let start = units.list[idx].range.start;
+                units.list.truncate(idx);
+                units.statements.retain(|statement| statement.start < start);
             }
             match token.kind {
                 Kind::End => return None,
@@ -421,6 +432,7 @@ impl<'a> Lexer<'a> {
                             units.list.pop();
                         } else {
                             units.statements.extend(statements.cuts());
+                            closed = Some(idx);
                         }
                     }
                     if depth == base {

@@ -435,7 +435,10 @@ impl Checking<'_> {
             root: entry.folder.clone(),
             marker: entry.file.clone(),
         };
-        self.findings(checker, &program, &job)
+        // It is the database that names the program, so the reason has to.
+        let named = |why: String| format!("{}: {why}", entry.program);
+        let found = self.findings(checker, &program, &job);
+        found.map_err(|(outcome, why)| (outcome, why.map(named)))
     }
 
     fn findings(

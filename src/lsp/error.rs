@@ -110,6 +110,13 @@ impl std::error::Error for Unusable {}
 impl fmt::Display for Unusable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.path.file_name().unwrap_or(self.path.as_os_str());
+        if self.reasons.is_empty() && self.path.is_dir() {
+            return write!(
+                f,
+                "no language server is usable for the folder '{}': `status` says what each lacks",
+                name.display()
+            );
+        }
         if self.reasons.is_empty() {
             return write!(f, "no language server is known for '{}'", name.display());
         }

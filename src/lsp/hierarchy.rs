@@ -183,7 +183,10 @@ fn read(
     ranges: &Value,
     reader: &mut Reader<'_>,
 ) -> Option<Neighbour> {
-    let path = uri::to_path(neighbour["uri"].as_str()?)?;
+    let uri = neighbour["uri"]
+        .as_str()
+        .filter(|uri| !reader.is_gone(uri))?;
+    let path = uri::to_path(uri)?;
     let selection: Range = serde_json::from_value(neighbour["selectionRange"].clone()).ok()?;
     let (line, column, _) = reader.at(&path, selection.start);
     let mut calls: Vec<Location> = Vec::new();

@@ -117,7 +117,8 @@ pub fn locations(
         .query(relation.method(), params, deadline, cancel)?;
     let mut reader = Reader::new(supervisor.workspace(), &opened.server);
     let read = |reader: &mut Reader<'_>, answer: &Value| {
-        let places = Place::read_all(answer);
+        let mut places = Place::read_all(answer);
+        places.retain(|place| !reader.is_gone(&place.uri));
         let mut found: Vec<Location> = places.iter().map(|place| reader.location(place)).collect();
         found.sort();
         found.dedup();

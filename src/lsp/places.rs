@@ -86,6 +86,14 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Whether a place is in a file of the server's project that is gone: an index on disk remembers it for a
+    /// while.
+    pub(crate) fn is_gone(&self, uri: &str) -> bool {
+        uri::to_path(uri).is_some_and(|path| {
+            path.starts_with(self.server.root()) && path.symlink_metadata().is_err()
+        })
+    }
+
     /// Returns a place as it is shown.
     pub(crate) fn location(&mut self, place: &Place) -> Location {
         let Some(path) = uri::to_path(&place.uri) else {

@@ -202,6 +202,9 @@ fn search(
         let Some(place) = Place::read(&value["location"]) else {
             continue;
         };
+        if reader.is_gone(&place.uri) {
+            continue;
+        }
         let location = reader.location(&place);
         report.symbols.push(Symbol {
             name: text(value, "name").unwrap_or_default(),

@@ -6,7 +6,8 @@ The scenario is a JSON object in the first argument:
   starts         a file that gets a line for every start
   initialize     "never", "exit", "error" or absent (answer)
   capabilities   what the answer has
-  answers        method -> result; a list under "answers_in_turn" gives one after another, then the last
+  answers        method -> result, in which ${root} is the folder's address; a list under "answers_in_turn"
+                 gives one after another, then the last
   errors         method -> list of [code, data] to answer before anything else
   stderr_bytes   how much to write to standard error first
   garbage        text to print before every message
@@ -212,7 +213,7 @@ def answer(method, number, params):
         turns[method] = turn + 1
         result = in_turn[min(turn, len(in_turn) - 1)]
     elif method in scenario.get("answers", {}):
-        result = scenario["answers"][method]
+        result = json.loads(json.dumps(scenario["answers"][method]).replace("${root}", root))
     elif method == "textDocument/documentSymbol":
         result = []
     elif method.startswith("$/"):

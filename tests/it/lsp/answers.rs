@@ -54,6 +54,27 @@ fn references_are_capped_at_50() {
     }
 }
 
+// R17, R22: what an index remembers of a file that is gone is no answer.
+#[test]
+fn places_in_files_that_are_gone_are_left_out() {
+    let there = json!({"uri": "${root}/a.fk", "range": range(0, 0, 1)});
+    let gone = json!({"uri": "${root}/gone.fk", "range": range(0, 0, 1)});
+    let symbol =
+        |name: &str, location: &Value| json!({"name": name, "kind": 12, "location": location});
+    let scenario = json!({"capabilities": good(), "answers": {
+        "textDocument/references": [there, gone],
+        "workspace/symbol": [symbol("two", &there), symbol("twofold", &gone)],
+    }});
+    let Some(project) = fake(scenario) else {
+        return;
+    };
+    let output = project.call(ask("references")).expect("an answer");
+    assert_eq!(output.data["total"], 1, "{}", output.text);
+    let query = json!({"action": "symbols", "query": "two"});
+    let output = project.call(query).expect("an answer");
+    assert_eq!(output.data["total"], 1, "{}", output.text);
+}
+
 // R24: the same at 100 for the workspace.
 #[test]
 fn workspace_symbols_are_capped_at_100() {

@@ -44,6 +44,13 @@ pub(crate) struct Capture {
     pub bytes: (u32, u32),
 }
 
+impl Match {
+    /// The byte range.
+    pub fn place(&self) -> Range<usize> {
+        self.range.start as usize..self.range.end as usize
+    }
+}
+
 impl Capture {
     /// The byte range.
     pub fn place(&self) -> Range<usize> {

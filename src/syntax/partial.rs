@@ -165,7 +165,7 @@ impl Searcher<'_> {
         let mut found = find(pattern, &flat, &covered, bytes, in_first);
         let settled = match pattern.shape {
             // Captures with gaps were taken for the same.
-            _ if !pattern.repeated.is_empty() => found.iter().all(|m| covered.holds(&place(m))),
+            _ if !pattern.repeated.is_empty() => found.iter().all(|m| covered.holds(&m.place())),
             Shape::Outline => suites::settle(grammar, &flat, &covered, source, &mut found)
                 .unwrap_or_else(|| settle(grammar, &flat, &covered, bytes, &mut found)),
             _ => true,
@@ -175,7 +175,7 @@ impl Searcher<'_> {
             return Ok(Some(found));
         }
         drop(flat);
-        let places: Vec<Range<usize>> = found.iter().map(place).collect();
+        let places: Vec<Range<usize>> = found.iter().map(Match::place).collect();
         let around = match source.units(grammar.row.id) {
             Some(units) => plan_around(&units, &places, bytes),
             None => Plan::Whole,
@@ -185,7 +185,7 @@ impl Searcher<'_> {
         };
         let (flat, covered) = self.flat(grammar, source, needed)?;
         let mut found = find(pattern, &flat, &covered, bytes, limit);
-        found.retain(|m| covered.holds(&place(m)));
+        found.retain(|m| covered.holds(&m.place()));
         Ok(Some(found))
     }
 
@@ -260,10 +260,6 @@ fn to_parse(plan: Plan) -> Option<Covered> {
     }
 }
 
-fn place(m: &Match) -> Range<usize> {
-    m.range.start as usize..m.range.end as usize
-}
-
 /// Gives the runs that stand alone in braces the extent that they have in a full parse, where the tokens
 /// tell it; false when a match is in doubt.
 fn settle(
@@ -274,7 +270,7 @@ fn settle(
     found: &mut [Match],
 ) -> bool {
     for m in found {
-        if covered.holds(&place(m)) {
+        if covered.holds(&m.place()) {
             continue;
         }
         for capture in &mut m.captures {

@@ -19,6 +19,7 @@ use crate::syntax::SyntaxError;
 use crate::syntax::grammar::Grammar;
 use crate::syntax::hint;
 use crate::syntax::languages::Context;
+use crate::syntax::metavar::{self, Piece};
 use crate::syntax::pattern::{self, Pattern};
 use crate::syntax::report::given_up;
 use crate::syntax::rewrite::work::{FileOutcome, Work};
@@ -216,12 +217,7 @@ const HEADERS: &[&str] = &[
 
 /// Whether a text is nothing but the name of a run.
 fn is_run(text: &str) -> bool {
-    text.strip_prefix("$$$").is_some_and(|name| {
-        !name.is_empty()
-            && name
-                .bytes()
-                .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
-    })
+    matches!(metavar::lex(text).as_slice(), [Piece::Meta(meta)] if meta.run && !meta.name.is_empty())
 }
 
 fn unbound(unbound: Unbound) -> SyntaxError {

@@ -244,7 +244,7 @@ impl Searcher<'_> {
         context_lines: usize,
     ) -> MatchReport {
         let places = parsed.places();
-        let range = m.range.start as usize..m.range.end as usize;
+        let range = m.place();
         let start = places.position(range.start);
         let end = places.position(range.end);
         let first = start.line.saturating_sub(context_lines).max(1);
@@ -268,7 +268,7 @@ impl Searcher<'_> {
         let mut captures = BTreeMap::new();
         let mut runs = BTreeMap::new();
         for (slot, capture) in pattern.slots.iter().zip(&m.captures) {
-            let bytes = &parsed.source[capture.bytes.0 as usize..capture.bytes.1 as usize];
+            let bytes = &parsed.source[capture.place()];
             let map = if slot.run { &mut runs } else { &mut captures };
             map.insert(slot.name.clone(), clipped(bytes));
         }

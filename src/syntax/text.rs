@@ -44,13 +44,13 @@ pub(crate) fn found(pattern: &Pattern, source: &[u8], m: &Match) -> Found {
     let mut captures = BTreeMap::new();
     let mut runs = BTreeMap::new();
     for (slot, capture) in pattern.slots.iter().zip(&m.captures) {
-        let text = &source[capture.bytes.0 as usize..capture.bytes.1 as usize];
+        let text = &source[capture.place()];
         let text = String::from_utf8_lossy(text).into_owned();
         let map = if slot.run { &mut runs } else { &mut captures };
         map.insert(slot.name.clone(), text);
     }
     Found {
-        range: m.range.start as usize..m.range.end as usize,
+        range: m.place(),
         captures,
         runs,
     }

@@ -487,7 +487,7 @@ impl<'a> Machine<'a> {
         if self.covered.is_some_and(has_gap) {
             return true;
         }
-        let bytes = |c: Capture| &self.source[c.bytes.0 as usize..c.bytes.1 as usize];
+        let bytes = |c: Capture| &self.source[c.place()];
         if a.nodes.0 == a.nodes.1 || b.nodes.0 == b.nodes.1 {
             return bytes(a) == bytes(b);
         }

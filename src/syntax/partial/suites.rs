@@ -24,6 +24,9 @@ pub(super) fn settle(
 ) -> Option<bool> {
     let id = grammar.row.id;
     let suite = grammar.row.syntax.suite?;
+    if found.is_empty() {
+        return Some(true);
+    }
     let Some(units) = source.units(id) else {
         return Some(*covered == Covered::Whole);
     };

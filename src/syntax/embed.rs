@@ -4,21 +4,20 @@ use std::ops::Range;
 
 use crate::syntax::grammar::Grammar;
 use crate::syntax::languages::Language;
+use crate::syntax::split::Excerpt;
+use crate::syntax::tree::Flat;
 
 /// Whether files of `host` hold code of `guest`.
 pub(crate) fn hosts(host: &Language, guest: &Language) -> bool {
     host.id == "html" && matches!(guest.id, "javascript" | "css" | "typescript" | "json")
 }
 
-/// Parses the embedded code of a file; positions are those of the file.
-pub(crate) fn parse(host: &Grammar, guest: &Grammar, source: &[u8]) -> Option<tree_sitter::Tree> {
+/// Parses the embedded code of a file, of which each script is a text of its own.
+pub(crate) fn parse(host: &Grammar, guest: &Grammar, source: &[u8]) -> Option<Flat> {
     let tree = host.parse(source)?;
-    let ranges = ranges(&tree, guest.row, source);
-    if ranges.is_empty() {
-        // An empty list of ranges would mean the whole file.
-        return guest.parse(b"");
-    }
-    guest.parse_ranges(source, &ranges)
+    let excerpt = Excerpt::of_texts(source, &ranges(&tree, guest.row, source));
+    let tree = guest.parse_as_is(excerpt.text())?;
+    Some(Flat::of_excerpt(guest, &tree, source, &excerpt))
 }
 
 /// Where the code of `guest` stands in an HTML tree.

@@ -240,44 +240,9 @@ impl Grammar {
         Some(best)
     }
 
-    fn parse_as_is(&self, source: &[u8]) -> Option<tree_sitter::Tree> {
-        self.with_parser(|parser| {
-            parser.set_included_ranges(&[]).ok()?;
-            parser.parse(source, None)
-        })
-    }
-
-    /// Parses only some byte ranges of a text, sorted and disjoint; positions stay those of the whole.
-    pub(crate) fn parse_ranges(
-        &self,
-        source: &[u8],
-        ranges: &[Range<usize>],
-    ) -> Option<tree_sitter::Tree> {
-        let mut row = 0;
-        let mut line_start = 0;
-        let mut at = 0;
-        // Columns matter to the scanners of layout languages, so each range gets its true point.
-        let mut point = |offset: usize| {
-            for newline in memchr::memchr_iter(b'\n', &source[at..offset]) {
-                row += 1;
-                line_start = at + newline + 1;
-            }
-            at = offset;
-            tree_sitter::Point::new(row, offset - line_start)
-        };
-        let ranges: Vec<tree_sitter::Range> = ranges
-            .iter()
-            .map(|r| tree_sitter::Range {
-                start_byte: r.start,
-                end_byte: r.end,
-                start_point: point(r.start),
-                end_point: point(r.end),
-            })
-            .collect();
-        self.with_parser(|parser| {
-            parser.set_included_ranges(&ranges).ok()?;
-            parser.parse(source, None)
-        })
+    /// Parses a text as it stands.
+    pub(crate) fn parse_as_is(&self, source: &[u8]) -> Option<tree_sitter::Tree> {
+        self.with_parser(|parser| parser.parse(source, None))
     }
 
     fn with_parser<T>(&self, f: impl FnOnce(&mut tree_sitter::Parser) -> Option<T>) -> Option<T> {

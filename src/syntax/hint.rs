@@ -1,7 +1,9 @@
 //! Why nothing matched: what the other rungs would have found, and what is nearly the pattern (D14).
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::cancel::Cancel;
 use crate::limits;
@@ -13,7 +15,7 @@ use crate::syntax::pattern::{self, Pattern};
 use crate::syntax::place::clipped;
 use crate::syntax::search::{Query, Searcher};
 use crate::syntax::source;
-use crate::syntax::split::{Plan, Shape, plan};
+use crate::syntax::split::{Plan, Shape, plan_of_units, split};
 use crate::text::{LineIndex, counted, counted_plural};
 
 /// Looks again at the files that hold the pattern's tokens, a bounded amount of source, and puts what it
@@ -52,12 +54,15 @@ pub(crate) fn explain(
             continue;
         }
         // What holds all the tokens is enough: a near miss has them too, and so has another reading.
-        let needed = match plan(
-            grammar.row.id,
-            &pattern.loose_needles,
-            Shape::Block,
-            &buffer,
-        ) {
+        let id = grammar.row.id;
+        let units = OnceCell::new();
+        let units = || {
+            units
+                .get_or_init(|| split(id, &buffer).map(Arc::new))
+                .clone()
+        };
+        let needles = &pattern.loose_needles;
+        let needed = match plan_of_units(id, needles, Shape::Block, &buffer, &units) {
             Plan::Ranges(ranges) => Covered::Ranges(ranges),
             Plan::Whole | Plan::Skip => Covered::Whole,
         };
@@ -75,7 +80,7 @@ pub(crate) fn explain(
             break;
         }
         parsed_bytes += n_bytes;
-        let Ok((flat, _)) = partial::parse(grammar, &buffer, needed, &|| None) else {
+        let Ok((flat, _)) = partial::parse(grammar, &buffer, needed, &units) else {
             continue;
         };
         for (count, other) in counts.iter_mut().zip(&others) {

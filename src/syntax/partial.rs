@@ -7,6 +7,7 @@
 //! how files are found or reported.
 
 mod apart;
+mod part;
 mod suites;
 
 use std::cell::OnceCell;
@@ -28,6 +29,8 @@ use crate::syntax::split::{
     Content, Plan, Shape, Units, content, plan_around, plan_of_units, split,
 };
 use crate::syntax::tree::Flat;
+
+use part::Part;
 
 /// A file ready to report matches of.
 pub(crate) struct Parsed<'a> {
@@ -243,12 +246,11 @@ impl Searcher<'_> {
     ) -> Result<Flat, Unsearchable> {
         bounded(source.len())?;
         let host = languages::by_path(file).filter(|h| embed::hosts(h, grammar.row));
-        let tree = match host {
+        let flat = match host {
             Some(host) => embed::parse(self.grammars.grammar(host), grammar, source),
-            None => grammar.parse(source),
+            None => (grammar.parse(source)).map(|tree| Flat::build(grammar, &tree, source)),
         };
-        let tree = tree.ok_or(Unsearchable::Unparsed)?;
-        Ok(Flat::build(grammar, &tree, source))
+        flat.ok_or(Unsearchable::Unparsed)
     }
 }
 
@@ -377,12 +379,23 @@ fn find(
     source: &[u8],
     limit: usize,
 ) -> Vec<Match> {
-    let covered = (*covered != Covered::Whole).then_some(covered);
-    if !flat.is_forest {
-        return matcher::find_in_part(pattern, flat, source, limit, covered);
+    let part = (*covered != Covered::Whole).then_some(covered);
+    let find = |limit: usize| matcher::find_in_part(pattern, flat, source, limit, part);
+    // No match begins with what only stands for something else.
+    let is_real = |m: &Match| covered.has(m.range.start as usize);
+    let mut found = match flat.is_forest {
+        true => find(usize::MAX),
+        false => find(limit),
+    };
+    if !found.iter().all(is_real) {
+        if found.len() == limit {
+            found = find(usize::MAX);
+        }
+        found.retain(is_real);
     }
-    let mut found = matcher::find_in_part(pattern, flat, source, usize::MAX, covered);
-    found.sort_by_key(|m| (m.range.start, std::cmp::Reverse(m.range.end)));
+    if flat.is_forest {
+        found.sort_by_key(|m| (m.range.start, std::cmp::Reverse(m.range.end)));
+    }
     found.truncate(limit);
     found
 }
@@ -396,17 +409,16 @@ pub(crate) fn parse(
     wanted: Covered,
     units: &dyn Fn() -> Option<Arc<Units>>,
 ) -> Result<(Flat, Covered), Unsearchable> {
-    if let Covered::Ranges(ranges) = &wanted {
+    if let Covered::Ranges(ranges) = &wanted
+        && let Some(units) = units()
+    {
         bounded(ranges.iter().map(|r| r.len()).sum())?;
-        let tree = grammar
-            .parse_ranges(source, ranges)
-            .ok_or(Unsearchable::Unparsed)?;
-        if !tree.root_node().has_error() {
-            return Ok((Flat::build(grammar, &tree, source), wanted));
+        let part = Part::parse(grammar, source, ranges, &units).ok_or(Unsearchable::Unparsed)?;
+        if !part.has_error() {
+            return Ok((part.flat(), wanted));
         }
         if grammar.row.syntax.stumbles
-            && let Some(units) = units()
-            && let Some(parsed) = apart::parse(grammar, source, ranges, &units, tree)
+            && let Some(parsed) = apart::parse(grammar, source, ranges, &units, part)
         {
             return Ok(parsed);
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::limits;
 use crate::syntax::languages::Context;
@@ -76,6 +77,30 @@ pub struct MatchReport {
     pub lines: Vec<ShownLine>,
 }
 
+impl MatchReport {
+    fn into_json(mut self) -> serde_json::Result<Value> {
+        let moved = [
+            ("text", Value::String(std::mem::take(&mut self.text))),
+            ("captures", object(std::mem::take(&mut self.captures))),
+            ("runs", object(std::mem::take(&mut self.runs))),
+        ];
+        let mut json = serde_json::to_value(self)?;
+        for (key, value) in moved {
+            json[key] = value;
+        }
+        Ok(json)
+    }
+}
+
+fn object(texts: BTreeMap<String, String>) -> Value {
+    let entries = texts.into_iter();
+    Value::Object(
+        entries
+            .map(|(name, text)| (name, Value::String(text)))
+            .collect(),
+    )
+}
+
 /// A line of a file as the text answer shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShownLine {
@@ -88,6 +113,18 @@ pub struct ShownLine {
 }
 
 impl SearchReport {
+    /// The report as JSON, as its `Serialize` writes it. The texts are moved, since those of thousands of
+    /// matches would take as much memory again as they have.
+    pub fn into_json(mut self) -> serde_json::Result<Value> {
+        let matches = std::mem::take(&mut self.matches);
+        let mut json = serde_json::to_value(self)?;
+        json["matches"] = matches
+            .into_iter()
+            .map(MatchReport::into_json)
+            .collect::<Result<_, _>>()?;
+        Ok(json)
+    }
+
     /// The sentence about what was searched, for the end of the text answer.
     pub fn summary(&self) -> String {
         let n_files = {
@@ -212,4 +249,44 @@ pub(crate) fn read_as(context: Context, kind: &str, kinds: &[String]) -> String 
 pub(crate) fn without_preface(hint: &str, context: Context) -> &str {
     hint.strip_prefix(&format!("0 matches as {context}; "))
         .unwrap_or(hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moved_into_json_it_is_what_serialize_writes() {
+        let texts = |name: &str| BTreeMap::from([(name.to_owned(), format!("text of {name}"))]);
+        let found = MatchReport {
+            file: "a.rs".to_owned(),
+            line: 1,
+            column: 2,
+            end_line: 3,
+            end_column: 4,
+            start_byte: 5,
+            end_byte: 6,
+            text: "f(x)".to_owned(),
+            captures: texts("X"),
+            runs: texts("A"),
+            lines: Vec::new(),
+        };
+        let report = SearchReport {
+            language: "rust".to_owned(),
+            context: Context::Expression,
+            kind: "call_expression".to_owned(),
+            kinds: Vec::new(),
+            files_searched: 1,
+            files_skipped: Vec::new(),
+            shown: 2,
+            truncated: false,
+            given_up: 0,
+            matches: vec![found.clone(), found],
+            hint: None,
+        };
+        let expected = serde_json::to_string(&report).unwrap();
+        let moved = serde_json::to_string(&report.into_json().unwrap()).unwrap();
+        let value = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+        assert_eq!(value(&moved), value(&expected));
+    }
 }

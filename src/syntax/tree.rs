@@ -12,6 +12,7 @@ use std::ops::Range;
 
 use crate::limits;
 use crate::syntax::grammar::{ERROR_KIND, Grammar, flag};
+use crate::syntax::split::Excerpt;
 
 /// One node of the flat tree.
 #[derive(Clone, Copy, Debug)]
@@ -62,6 +63,26 @@ pub(crate) struct Flat {
 impl Flat {
     /// Flattens a tree.
     pub fn build(grammar: &Grammar, tree: &tree_sitter::Tree, source: &[u8]) -> Flat {
+        Flat::flatten(grammar, tree, source, &mut Places::Shifted(0))
+    }
+
+    /// Flattens the tree of an excerpt; positions are those of the source.
+    pub fn of_excerpt(
+        grammar: &Grammar,
+        tree: &tree_sitter::Tree,
+        source: &[u8],
+        excerpt: &Excerpt,
+    ) -> Flat {
+        let mut places = Places::Excerpt(excerpt, 0);
+        Flat::flatten(grammar, tree, source, &mut places)
+    }
+
+    fn flatten(
+        grammar: &Grammar,
+        tree: &tree_sitter::Tree,
+        source: &[u8],
+        places: &mut Places<'_>,
+    ) -> Flat {
         let mut flat = Flat::default();
         // An upper bound, except for code that is parsed again: trivia is left out.
         flat.nodes.reserve(tree.root_node().descendant_count());
@@ -71,7 +92,7 @@ impl Flat {
             flat: &mut flat,
             nesting: 0,
         };
-        builder.subtree(&mut tree.walk(), source, 0, 0);
+        builder.subtree(&mut tree.walk(), places, 0);
         regroup::regroup(&mut flat, grammar);
         if tree.root_node().has_error() {
             flat.note_errors();
@@ -169,6 +190,26 @@ impl Flat {
     }
 }
 
+/// Where the nodes of a tree stand in the source.
+enum Places<'a> {
+    /// This far behind their place in the text that was parsed.
+    Shifted(isize),
+    /// As the excerpt says that was parsed, with its hint.
+    Excerpt(&'a Excerpt, usize),
+}
+
+impl Places<'_> {
+    #[inline]
+    fn of(&mut self, range: Range<usize>) -> Range<usize> {
+        match self {
+            Places::Shifted(by) => {
+                range.start.wrapping_add_signed(*by)..range.end.wrapping_add_signed(*by)
+            }
+            Places::Excerpt(excerpt, hint) => excerpt.place(range, hint),
+        }
+    }
+}
+
 struct Builder<'a> {
     grammar: &'a Grammar,
     /// The whole source: positions, also those of grafted code, are positions in it.
@@ -178,12 +219,11 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Appends the subtree under the cursor. `shift` is added to every position.
+    /// Appends the subtree under the cursor.
     fn subtree(
         &mut self,
         cursor: &mut tree_sitter::TreeCursor<'_>,
-        source: &[u8],
-        shift: i64,
+        places: &mut Places<'_>,
         parent: u32,
     ) {
         // The open ancestors are found through `parent`, so no stack is needed.
@@ -194,10 +234,9 @@ impl Builder<'_> {
             let ts = cursor.node();
             let mut kind = ts.kind_id();
             let mut flags = self.grammar.flags(kind);
-            let range = ts.start_byte()..ts.end_byte();
-            let start = (range.start as i64 + shift) as u32;
-            let end = (range.end as i64 + shift) as u32;
-            let text = &source[range];
+            let range = places.of(ts.start_byte()..ts.end_byte());
+            let (start, end) = (range.start as u32, range.end as u32);
+            let text = &self.source[range];
             let mut descend = false;
             if flags & flag::TRIVIA != 0 {
                 if flags & flag::NAMED != 0 {
@@ -399,7 +438,7 @@ impl Builder<'_> {
             let Some(list) = list_around(&tree, kind, &inner_range) else {
                 continue;
             };
-            let shift = i64::from(start) + 1 - before.len() as i64;
+            let mut places = Places::Shifted(start as isize + 1 - before.len() as isize);
             self.push(open.0, open.1, start, start + 1, idx);
             self.nesting += 1;
             let mut cursor = list.walk();
@@ -409,7 +448,7 @@ impl Builder<'_> {
                 let inside =
                     child.start_byte() >= inner_range.start && child.end_byte() <= inner_range.end;
                 if inside && child.start_byte() < child.end_byte() {
-                    self.subtree(&mut child.walk(), &code, shift, idx);
+                    self.subtree(&mut child.walk(), &mut places, idx);
                 }
                 more = cursor.goto_next_sibling();
             }

@@ -10,7 +10,7 @@ use crate::syntax::languages;
 use crate::syntax::report::SearchReport;
 use crate::syntax::search::Query;
 use crate::syntax::{Context, SyntaxError, pattern};
-use crate::tool::{Call, Output, Tier, Tool, ToolError};
+use crate::tool::{Call, ErrorKind, Output, Tier, Tool, ToolError};
 use crate::walk::WalkOptions;
 
 /// The tool `ast_grep`.
@@ -137,7 +137,11 @@ impl Tool for AstGrep {
         } else if (1..=FEW_MATCHES).contains(&report.shown) && query.context.is_none() {
             report.hint = self.other_readings(&query.pattern, &report);
         }
-        Output::report(&report)
+        let mut output = Output::text(report.to_string());
+        output.data = report.into_json().map_err(|err| {
+            ToolError::new(ErrorKind::Internal, "cannot write the report as JSON").caused_by(err)
+        })?;
+        Ok(output)
     }
 }
 

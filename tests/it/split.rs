@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use proptest::prelude::*;
 use toolbox::syntax::prefilter::{Needles, TokenRun, TriviaStyle};
-use toolbox::syntax::split::{Plan, Shape, UnitKind, Units, plan, plan_around, split};
-use tree_sitter::{Language, Parser, Point, Tree};
+use toolbox::syntax::split::{Excerpt, Plan, Shape, UnitKind, Units, plan, plan_around, split};
+use tree_sitter::{Language, Parser, Tree};
 
 struct Case {
     language: &'static str,
@@ -55,25 +55,14 @@ impl Case {
         split(self.language, self.source.as_bytes()).expect(self.language)
     }
 
-    fn parse(&self, ranges: &[Range<usize>]) -> Tree {
-        let point = |at: usize| {
-            let before = &self.source[..at];
-            let column = before.len() - before.rfind('\n').map_or(0, |at| at + 1);
-            Point::new(before.matches('\n').count(), column)
-        };
-        let ranges: Vec<tree_sitter::Range> = ranges
-            .iter()
-            .map(|range| tree_sitter::Range {
-                start_byte: range.start,
-                end_byte: range.end,
-                start_point: point(range.start),
-                end_point: point(range.end),
-            })
-            .collect();
+    fn parse(&self, text: &[u8]) -> Tree {
         let mut parser = Parser::new();
         parser.set_language(&(self.grammar)()).unwrap();
-        parser.set_included_ranges(&ranges).unwrap();
-        parser.parse(&self.source, None).unwrap()
+        parser.parse(text, None).unwrap()
+    }
+
+    fn parse_whole(&self) -> Tree {
+        self.parse(self.source.as_bytes())
     }
 
     /// Compares the parse without the gaps with the parse of the whole.
@@ -82,14 +71,17 @@ impl Case {
         if ranges.is_empty() {
             return;
         }
-        let partial = self.parse(&ranges);
+        let excerpt = Excerpt::new(self.source.as_bytes(), &ranges, &self.units());
+        let partial = self.parse(excerpt.text());
         let gaps_text: Vec<&str> = gaps.iter().map(|gap| &self.source[gap.clone()]).collect();
         assert!(
             !partial.root_node().has_error(),
             "{}: error without {gaps_text:#?}",
             self.language
         );
-        let (expected, found) = (rows(full, gaps), rows(&partial, gaps));
+        let mut hint = 0;
+        let expected = rows(full, gaps, &mut |range| range);
+        let found = rows(&partial, gaps, &mut |range| excerpt.place(range, &mut hint));
         let differs = expected.iter().zip(&found).find(|(a, b)| a != b);
         assert!(
             expected == found,
@@ -100,31 +92,20 @@ impl Case {
         );
     }
 
-    /// Leaves out the chosen units, but no member that its container cannot do without.
+    /// Leaves out the chosen units.
     fn gaps(&self, units: &Units, dropped: impl Fn(usize) -> bool) -> Vec<Range<usize>> {
         let mut gaps: Vec<Range<usize>> = Vec::new();
         let mut idx = 0;
-        let mut spared: BTreeSet<usize> = BTreeSet::new();
         while let Some(unit) = units.list.get(idx) {
-            if dropped(idx) && !spared.contains(&idx) {
-                gaps.push(unit.range.clone());
-                idx += 1 + unit.descendants;
-                continue;
-            }
-            if units.needs_member {
-                let mut bodies: Vec<Vec<usize>> = Vec::new();
-                for (child, unit) in units.children(idx) {
-                    match bodies.last_mut() {
-                        Some(body) if !unit.begins_body => body.push(child),
-                        _ => bodies.push(vec![child]),
-                    }
+            if dropped(idx) {
+                match gaps.last_mut() {
+                    Some(last) if last.end == unit.range.start => last.end = unit.range.end,
+                    _ => gaps.push(unit.range.clone()),
                 }
-                let lost = bodies
-                    .iter()
-                    .filter(|body| body.iter().all(|idx| dropped(*idx)));
-                spared.extend(lost.filter_map(|body| body.last()));
+                idx += 1 + unit.descendants;
+            } else {
+                idx += 1;
             }
-            idx += 1;
         }
         gaps
     }
@@ -155,6 +136,7 @@ type Row = (String, bool, Range<usize>, String);
 const ENDS_WITH_ITS_CONTENT: &[&str] = &[
     "block",
     "case_clause",
+    "case_statement",
     "class_definition",
     "decorated_definition",
     "elif_clause",
@@ -173,12 +155,16 @@ const ENDS_WITH_ITS_CONTENT: &[&str] = &[
     "with_statement",
 ];
 
-fn rows(tree: &Tree, gaps: &[Range<usize>]) -> Vec<Row> {
+fn rows(
+    tree: &Tree,
+    gaps: &[Range<usize>],
+    place: &mut dyn FnMut(Range<usize>) -> Range<usize>,
+) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut cursor = tree.walk();
     loop {
         let node = cursor.node();
-        let range = node.byte_range();
+        let range = place(node.byte_range());
         let touched = gaps
             .iter()
             .any(|gap| gap.start < range.end && range.start < gap.end);
@@ -208,7 +194,7 @@ fn rows(tree: &Tree, gaps: &[Range<usize>]) -> Vec<Row> {
 #[test]
 fn fixtures_are_whole_and_have_units_of_each_kind() {
     for case in cases() {
-        let full = case.parse(&[]);
+        let full = case.parse_whole();
         assert!(
             !full.root_node().has_error(),
             "{}: {}",
@@ -228,7 +214,7 @@ fn fixtures_are_whole_and_have_units_of_each_kind() {
 #[test]
 fn any_one_or_two_units_can_be_left_out() {
     for case in cases() {
-        let full = case.parse(&[]);
+        let full = case.parse_whole();
         let units = case.units();
         for first in 0..units.list.len() {
             case.check(&full, &case.gaps(&units, |idx| idx == first));
@@ -247,7 +233,7 @@ fn any_one_or_two_units_can_be_left_out() {
 #[test]
 fn any_one_unit_can_be_kept_alone() {
     for case in cases() {
-        let full = case.parse(&[]);
+        let full = case.parse_whole();
         let units = case.units();
         for kept in 0..units.list.len() {
             let holds = |idx: usize| idx <= kept && kept <= idx + units.list[idx].descendants;
@@ -265,7 +251,7 @@ fn line_endings_of_two_bytes_change_nothing() {
             source: case.source.replace('\n', "\r\n"),
             ..case
         };
-        let full = case.parse(&[]);
+        let full = case.parse_whole();
         let units = case.units();
         for parity in 0..6 {
             case.check(&full, &case.gaps(&units, |idx| idx % 6 == parity));
@@ -281,7 +267,7 @@ proptest! {
     #[test]
     fn any_set_of_units_can_be_left_out(seed in prop::collection::vec(any::<bool>(), 160)) {
         for case in cases() {
-            let full = case.parse(&[]);
+            let full = case.parse_whole();
             let units = case.units();
             // Few containers go whole, or little would be left to compare.
             let gaps = case.gaps(&units, |idx| {
@@ -296,7 +282,7 @@ proptest! {
     #[test]
     fn a_plan_keeps_every_occurrence_and_the_tree_around_it(at in any::<prop::sample::Index>()) {
         for case in cases() {
-            let full = case.parse(&[]);
+            let full = case.parse_whole();
             let words: BTreeSet<&str> = code_words(&case, &full).into_iter().map(|word| word.1).collect();
             let word = *at.get(&words.into_iter().collect::<Vec<_>>());
             let needles = needles(case.language, &[&[word]]);

@@ -1,7 +1,7 @@
 //! Where sources are cut, when they are not, and what a plan chooses to parse.
 
 use expect_test::{Expect, expect};
-use toolbox::syntax::split::{Plan, Shape, plan, plan_around, split};
+use toolbox::syntax::split::{Excerpt, Plan, Shape, plan, plan_around, split};
 
 use crate::split::needles;
 
@@ -237,12 +237,128 @@ fn an_outline_lacks_bodies_and_the_second_pass_has_those_of_its_places() {
 }
 
 #[test]
-fn python_class_keeps_a_member_when_only_its_header_matches() {
+fn python_class_needs_no_member_when_only_its_header_matches() {
     let source = "class A(Base):\n    first = 'a member that is a good deal longer than the second one'\n    x = 1\n\ndef f():\n    return 'a long text that makes the class a small share of the source, so that it pays'\n";
     let needles = needles("python", &[&["Base"]]);
     let Plan::Ranges(ranges) = plan("python", &needles, Shape::Inner, source.as_bytes()) else {
         panic!("there is a part to leave out");
     };
     let kept: String = ranges.iter().map(|range| &source[range.clone()]).collect();
-    assert_eq!(kept, "class A(Base):\n    x = 1\n\n");
+    assert_eq!(kept, "class A(Base):\n");
+    let units = split("python", source.as_bytes()).unwrap();
+    let excerpt = Excerpt::new(source.as_bytes(), &ranges, &units);
+    let text = String::from_utf8_lossy(excerpt.text()).into_owned();
+    assert!(text.starts_with("class A(Base):\n    __"), "{text}");
+}
+
+/// What is parsed of a source for a pattern with these tokens.
+fn excerpt(language: &str, runs: &[&[&str]], shape: Shape, source: &str) -> String {
+    let needles = needles(language, runs);
+    let ranges = match plan(language, &needles, shape, source.as_bytes()) {
+        Plan::Ranges(ranges) => ranges,
+        other => panic!("{other:?} of {source}"),
+    };
+    let units = split(language, source.as_bytes()).unwrap();
+    let excerpt = Excerpt::new(source.as_bytes(), &ranges, &units);
+    let text = String::from_utf8_lossy(excerpt.text());
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn statements_end_with_their_bodies() {
+    let body = "\
+if (a_condition) { one_thing(); } else if (b_condition) { another_thing(); } else { a_third(); }
+for (;;) { found(); }
+while (a_condition) { one_thing(); }
+do { one_thing(); } while (a_condition);
+do one_thing_that_is_long(); while (a_condition);
+switch (a_value) { case 1: one_thing(); }
+if (a_condition) one_thing(); else another_thing();
+last_of_them_all();
+";
+    let source = format!("static int f(void) {{\n{body}}}\n");
+    let found: &[&[&str]] = &[&["found", "("]];
+    let shown = excerpt("c", found, Shape::Inner, &source);
+    assert_eq!(shown, "void f(){ for (;;) { found(); } }");
+    let java = format!(
+        "class A {{\npublic int f() {{\ntry {{ one_thing(); }} catch (E e) {{ another(); }} finally {{ a_third(); }}\n{body}}}\n}}\n"
+    );
+    #[cfg(feature = "all-languages")]
+    assert_eq!(
+        excerpt("java", found, Shape::Inner, &java),
+        "class A { void f(){ for (;;) { found(); } } }"
+    );
+    assert!(java.contains("finally"));
+    let script = format!("function f() {{\n{body}}}\n");
+    let shown = excerpt("javascript", found, Shape::Inner, &script);
+    assert_eq!(shown, "function f() { for (;;) { found(); } }");
+}
+
+#[test]
+fn what_goes_on_behind_braces_is_no_end() {
+    let source = "function f() {\nx = { a_key: a_value_of_some_length }\n.found().then(a_callback_of_some_length)\nif (a) b = function () { a_call_of_some_length() }\n.found()\n}\nfunction g() { something_else_that_is_long_enough() }\n";
+    let shown = excerpt("javascript", &[&["found", "("]], Shape::Inner, source);
+    assert!(shown.contains("x = {"), "{shown}");
+    assert!(shown.contains("if (a) b = function () {"), "{shown}");
+}
+
+#[test]
+fn a_header_stays_where_the_pattern_may_stand_in_it() {
+    let source = "MACRO_THAT_THE_GRAMMAR_DOES_NOT_KNOW int\nf(int a, long b) {\n    g(a_long_argument);\n}\nint other(void) { something_else_that_is_not_needed(); }\n";
+    let g: &[&[&str]] = &[&["g", "("]];
+    assert_eq!(
+        excerpt("c", g, Shape::Inner, source),
+        "void f(){ g(a_long_argument); }"
+    );
+    let shown = excerpt("c", &[&["long"]], Shape::Inner, source);
+    assert!(shown.starts_with("MACRO_THAT"), "{shown}");
+    let shown = excerpt("c", g, Shape::Block, source);
+    assert!(shown.starts_with("MACRO_THAT"), "{shown}");
+    // A function is the match itself.
+    let shown = excerpt(
+        "c",
+        &[&["f"], &["(", ")"], &["{"]],
+        Shape::Outline,
+        "int f() { something(); }\nint other(int with_parameters) { something_else_that_is_longer(); }\n",
+    );
+    assert!(shown.starts_with("int f() {"), "{shown}");
+    // Branches have a header each.
+    let source = "int f(int a,\n#ifdef A\n long b\n#else\n char b\n#endif\n) {\n    g(a_long_argument);\n}\nint other(void) { something_else(); }\n";
+    let shown = excerpt("c", g, Shape::Inner, source);
+    assert!(shown.starts_with("int f(int a,"), "{shown}");
+}
+
+#[cfg(feature = "all-languages")]
+#[test]
+fn headers_of_constructors_and_types_of_java_stay() {
+    let found: &[&[&str]] = &[&["found", "("]];
+    for (source, expected) in [
+        (
+            "class A { A(int x) { super(x); found(); } void g() { something_else(); } }",
+            "A(int x)",
+        ),
+        (
+            "class A { @B(1) enum C { D(found()); int x = 1; } void g() { something_else(); } }",
+            "enum C",
+        ),
+    ] {
+        let shown = excerpt("java", found, Shape::Inner, source);
+        assert!(shown.contains(expected), "{shown}");
+    }
+}
+
+#[test]
+fn branches_that_open_different_brackets_spoil_only_their_unit() {
+    let source = "int first(void) { found_nothing_here(); }\nint f(void) {\n#ifdef A\n    if (a) {\n#else\n    if (b) {\n#endif\n        g();\n    }\n}\nint last(void) { found(a_long_argument); }\n";
+    let units = split("c", source.as_bytes()).expect("the branches are seen");
+    let roots: Vec<&str> = units
+        .roots()
+        .map(|(_, unit)| source[unit.range.clone()].trim())
+        .collect();
+    assert_eq!(roots.len(), 3, "{roots:#?}");
+    assert!(roots[1].ends_with("}\n}"), "{roots:#?}");
+    let shown = excerpt("c", &[&["found", "("]], Shape::Inner, source);
+    assert_eq!(shown, "void f(){ found(a_long_argument); }");
+    // One more than was opened.
+    assert!(split("c", b"int f(void) {\n#ifdef A\n}\n#endif\n}\n").is_none());
 }

@@ -7,28 +7,30 @@
 use std::ops::Range;
 
 use crate::syntax::cache::Covered;
-use crate::syntax::grammar::{Grammar, errors};
+use crate::syntax::grammar::Grammar;
 use crate::syntax::split::Units;
 use crate::syntax::tree::Flat;
+
+use super::part::Part;
 
 /// How often units with errors are taken out before the file is given up: behind an error the parser may
 /// have stepped over the next one.
 const ROUNDS: usize = 4;
 
-/// Parses the ranges without the units that hold errors, and each of those by itself and whole. `tree` is
-/// the tree of all the ranges. `None` when an error stands in no unit, or stays.
-pub(super) fn parse(
-    grammar: &Grammar,
-    source: &[u8],
+/// Parses the ranges without the units that hold errors, and what they have of each of those by itself. `part`
+/// is the parse of all the ranges. `None` when an error stands in no unit, or stays.
+pub(super) fn parse<'a>(
+    grammar: &'a Grammar,
+    source: &'a [u8],
     ranges: &[Range<usize>],
     units: &Units,
-    mut tree: tree_sitter::Tree,
+    mut part: Part<'a>,
 ) -> Option<(Flat, Covered)> {
     let alone = units.stand_alone(grammar.row.id);
     let mut is_bad = vec![false; alone.len()];
     let mut rest: Vec<Range<usize>> = ranges.to_vec();
     for _ in 0..ROUNDS {
-        for error in errors(&tree) {
+        for error in part.errors() {
             let first = alone.partition_point(|unit| unit.end < error.start);
             let past = alone.partition_point(|unit| unit.start <= error.end);
             if first >= past {
@@ -41,25 +43,39 @@ pub(super) fn parse(
         if rest.is_empty() {
             break;
         }
-        tree = grammar.parse_ranges(source, &rest)?;
-        if !tree.root_node().has_error() {
+        part = Part::parse(grammar, source, &rest, units)?;
+        if !part.has_error() {
             break;
         }
     }
     let mut flat = match rest.is_empty() {
         true => Flat::default(),
-        false if tree.root_node().has_error() => return None,
-        false => Flat::build(grammar, &tree, source),
+        false if part.has_error() => return None,
+        false => part.flat(),
     };
     let mut covered = rest;
     for (unit, _) in alone.iter().zip(&is_bad).filter(|(_, bad)| **bad) {
-        let range = std::slice::from_ref(unit);
-        let tree = grammar.parse_ranges(source, range)?;
-        flat.append(Flat::build(grammar, &tree, source));
-        covered.push(unit.clone());
+        // The error may be that of the unit beside it.
+        let wanted = within(ranges, unit);
+        if wanted.is_empty() {
+            continue;
+        }
+        let part = Part::parse(grammar, source, &wanted, units)?;
+        flat.append(part.flat());
+        covered.extend(wanted);
     }
     covered.sort_by_key(|range| range.start);
     Some((flat, Covered::Ranges(covered)))
+}
+
+/// What of the ranges is in a part of the source; they ascend.
+fn within(ranges: &[Range<usize>], part: &Range<usize>) -> Vec<Range<usize>> {
+    let first = ranges.partition_point(|range| range.end <= part.start);
+    let ranges = ranges[first..].iter();
+    ranges
+        .take_while(|range| range.start < part.end)
+        .map(|range| range.start.max(part.start)..range.end.min(part.end))
+        .collect()
 }
 
 /// What of the ranges is in none of the holes; both ascend.
@@ -94,6 +110,14 @@ fn without<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_has_what_of_the_ranges_is_in_it() {
+        let ranges = [0..10, 20..30, 40..50];
+        assert_eq!(within(&ranges, &(5..45)), [5..10, 20..30, 40..45]);
+        assert_eq!(within(&ranges, &(22..45)), [22..30, 40..45]);
+        assert!(within(&ranges, &(10..20)).is_empty());
+    }
 
     #[test]
     fn holes_are_cut_out_of_ranges() {

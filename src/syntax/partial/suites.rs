@@ -53,7 +53,7 @@ pub(super) fn settle(
         }
         // Where this is not enough, all of the statement is looked at again.
         m.range.end = lines.end as u32;
-        let Some(range) = suites.code(lines) else {
+        let Some(end) = suites.code_end(whole) else {
             settled = false;
             continue;
         };
@@ -72,7 +72,7 @@ pub(super) fn settle(
             settled = false;
             continue;
         }
-        m.range.end = range.end as u32;
+        m.range.end = end as u32;
         for (slot, body) in bodies {
             if let Some(body) = body {
                 m.captures[slot].bytes = (body.start as u32, body.end as u32);
@@ -119,24 +119,35 @@ impl Suites<'_> {
     fn body(&self, start: u32) -> Option<Range<usize>> {
         let idx = self.statement(start)?;
         let parent = self.parents[idx]?;
-        let mut first = None;
-        let mut end = 0;
+        let (mut first, mut last) = (None, idx);
         for (child, unit) in self.units.children(parent) {
             if unit.begins_body && child > idx {
                 break;
             }
             if unit.begins_body || first.is_none() {
-                first = Some(unit.range.start);
+                first = Some(child);
             }
-            end = unit.range.end;
+            last = child;
         }
-        self.code(first?..end)
+        let first = self.units.list[first?].range.clone();
+        let Content::Tokens(first) = content(self.id, self.bytes, first) else {
+            return None;
+        };
+        Some(first.start..self.code_end(last)?)
     }
 
-    fn code(&self, lines: Range<usize>) -> Option<Range<usize>> {
+    /// Where the last token of a statement ends.
+    fn code_end(&self, statement: usize) -> Option<usize> {
+        let end = self.units.list[statement].range.end;
+        // What is inside of it need not be read but for the last part.
+        let mut last = statement;
+        while let Some((child, _)) = self.units.children(last).last() {
+            last = child;
+        }
+        let lines = self.units.list[last].range.start..end;
         match content(self.id, self.bytes, lines) {
             // The tree leaves out a last semicolon.
-            Content::Tokens(range) if self.bytes[range.end - 1] != b';' => Some(range),
+            Content::Tokens(range) if self.bytes[range.end - 1] != b';' => Some(range.end),
             _ => None,
         }
     }

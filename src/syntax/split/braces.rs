@@ -106,6 +106,7 @@ fn declaration(
         operator: false,
         parameters: false,
         initializers: false,
+        is_type: false,
     };
     let mut before = token;
     loop {
@@ -118,8 +119,20 @@ fn declaration(
                 return Some(lexer.last.end);
             }
             (Kind::Open, b'{') => {
+                let inside = lexer.peek()?;
+                // Only a constructor may begin so.
+                let delegates = lexer.is_one_of(inside, &["super", "this"]);
                 let close = lexer.group(before, units)?;
                 if state.ends_after_body(lexer)? {
+                    // What makes a function of Dart asynchronous stands in its header.
+                    if lexer.dialect == Dialect::Java
+                        && state.parameters
+                        && !state.is_type
+                        && !delegates
+                    {
+                        let header = first.lead..token.start;
+                        units.cuts.push((header, UnitKind::Header));
+                    }
                     return Some(close.end);
                 }
             }
@@ -174,6 +187,8 @@ struct State<'a> {
     parameters: bool,
     /// The initializers of a constructor have begun: its body may follow, and literals before it.
     initializers: bool,
+    /// A class of a kind that is no container here.
+    is_type: bool,
 }
 
 impl State<'_> {
@@ -191,6 +206,7 @@ impl State<'_> {
             }
             _ => {
                 self.operator |= lexer.is_word(token, "operator");
+                self.is_type |= lexer.is_one_of(token, &["class", "enum", "interface", "record"]);
                 // Before the parameters of a Java method the same word is a modifier.
                 self.assigned |= self.parameters && lexer.is_one_of(token, self.grammar.assigning);
             }

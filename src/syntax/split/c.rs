@@ -78,15 +78,22 @@ fn declaration(lexer: &mut Lexer<'_>, units: &mut Units, first: Token) -> Option
     let mut before = first;
     let mut aggregate = false;
     let mut attribute = false;
+    let n_directives = lexer.n_directives;
     loop {
         match (token.kind, lexer.mark(token)) {
             (Kind::End | Kind::Close, _) => return None,
             (_, b';') => return Some(token.end),
             (Kind::Open, b'{') => {
                 let is_body = lexer.mark(before) == b')' && !(aggregate && attribute);
+                let before_body = lexer.n_directives;
                 let close = lexer.group(before, units)?;
                 let next = lexer.peek()?;
                 if is_body && (next.line_break || next.kind == Kind::End) {
+                    // A part of a header in a conditional is one of several headers.
+                    if before_body == n_directives {
+                        let header = first.lead..token.start;
+                        units.cuts.push((header, UnitKind::Header));
+                    }
                     return Some(close.end);
                 }
             }

@@ -56,7 +56,7 @@ pub(super) enum Head {
 pub(super) const DEEPEST: usize = 500;
 
 /// Blanking a block of fewer bytes than this costs more than it saves.
-const SMALLEST_BLOCK: usize = 64;
+const SMALLEST_BLOCK: usize = 16;
 
 pub(super) struct Lexer<'a> {
     pub source: &'a [u8],
@@ -68,8 +68,10 @@ pub(super) struct Lexer<'a> {
     pub closed: Head,
     /// The brackets that are open, with what closes them.
     open: Vec<(u8, Head)>,
-    /// How many brackets were open at each C conditional that is open.
-    conditionals: Vec<usize>,
+    /// The brackets that were open at each C conditional that is open.
+    conditionals: Vec<Vec<(u8, Head)>>,
+    /// How many branches of conditionals closed more or fewer brackets than they opened.
+    n_uneven: usize,
     /// How deep literals and elements hold code.
     pub nested: usize,
     /// How many lines of the preprocessor were passed.
@@ -104,6 +106,7 @@ impl<'a> Lexer<'a> {
             conditionals: Vec::new(),
             nested: 0,
             n_directives: 0,
+            n_uneven: 0,
             comments: Vec::new(),
         }
     }
@@ -148,8 +151,11 @@ impl<'a> Lexer<'a> {
     /// Reads a token without moving on.
     pub fn peek(&mut self) -> Option<Token> {
         let (at, last, closed) = (self.at, self.last, self.closed);
-        let n_conditionals = self.conditionals.len();
+        let (n_conditionals, n_uneven) = (self.conditionals.len(), self.n_uneven);
         let token = self.next()?;
+        if self.n_uneven != n_uneven {
+            return None;
+        }
         match token.kind {
             Kind::Open => {
                 self.open.pop();
@@ -166,7 +172,7 @@ impl<'a> Lexer<'a> {
         match self.conditionals.len().cmp(&n_conditionals) {
             Ordering::Equal => {}
             _ if token.kind != Kind::Directive => return None,
-            Ordering::Less => self.conditionals.push(self.open.len()),
+            Ordering::Less => self.conditionals.push(self.open.clone()),
             Ordering::Greater => {
                 self.conditionals.pop();
             }
@@ -342,7 +348,7 @@ impl<'a> Lexer<'a> {
         line.iter().all(|byte| byte.is_ascii_whitespace())
     }
 
-    /// Steps over a line of the preprocessor; a conditional must leave the brackets as it met them.
+    /// Steps over a line of the preprocessor.
     fn directive(&mut self) -> Option<()> {
         let start = self.at;
         self.n_directives += 1;
@@ -373,13 +379,16 @@ impl<'a> Lexer<'a> {
         self.at = self.at.min(self.source.len());
         let name = self.source[start + 1..self.at].trim_ascii_start();
         if name.starts_with(b"if") {
-            self.conditionals.push(self.open.len());
+            self.conditionals.push(self.open.clone());
         } else if name.starts_with(b"el") || name.starts_with(b"endif") {
-            if self.conditionals.pop()? != self.open.len() {
-                return None;
+            let before = self.conditionals.pop()?;
+            if before.len() != self.open.len() {
+                self.n_uneven += 1;
             }
+            // Each branch goes on from the same place; what follows goes on from the last.
             if name.starts_with(b"el") {
-                self.conditionals.push(self.open.len());
+                self.open.clone_from(&before);
+                self.conditionals.push(before);
             }
         }
         Some(())
@@ -389,7 +398,8 @@ impl<'a> Lexer<'a> {
     ///
     /// Blocks inside it become units, and so do their statements, and the group itself if it is a block.
     pub fn group(&mut self, before: Token, units: &mut Units) -> Option<Token> {
-        let base = self.depth();
+        let (base, n_uneven) = (self.depth(), self.n_uneven);
+        let (n_units, group_start) = (units.list.len(), self.last.start);
         let mut blocks: Vec<(usize, usize, Statements)> = Vec::new();
         // The block that was closed just now.
         let mut closed: Option<usize> = None;
@@ -413,7 +423,7 @@ impl<'a> Lexer<'a> {
             {
                 let start = units.list[idx].range.start;
                 units.list.truncate(idx);
-                units.statements.retain(|statement| statement.start < start);
+                units.cuts.retain(|(cut, _)| cut.start < start);
             }
             match token.kind {
                 Kind::End => return None,
@@ -431,11 +441,22 @@ impl<'a> Lexer<'a> {
                         if is_last && units.list[idx].range.len() < SMALLEST_BLOCK {
                             units.list.pop();
                         } else {
-                            units.statements.extend(statements.cuts());
+                            let cuts = statements.cuts(self, before).into_iter();
+                            units.cuts.extend(cuts.map(|cut| (cut, UnitKind::Block)));
                             closed = Some(idx);
+                        }
+                        if let Some((opened, _, statements)) = blocks.last_mut()
+                            && *opened == depth - 1
+                        {
+                            statements.see_block_closed();
                         }
                     }
                     if depth == base {
+                        // The blocks around branches that open and close differently are not told apart.
+                        if self.n_uneven != n_uneven {
+                            units.list.truncate(n_units);
+                            units.cuts.retain(|(cut, _)| cut.start < group_start);
+                        }
                         return Some(token);
                     }
                 }

@@ -9,6 +9,7 @@ mod braces;
 mod c;
 mod content;
 mod ecma;
+mod excerpt;
 mod go;
 mod lexer;
 mod literals;
@@ -20,6 +21,7 @@ mod statements;
 use std::ops::Range;
 
 pub use content::{Content, content};
+pub use excerpt::Excerpt;
 pub use plan::{Plan, Shape, plan, plan_around, plan_of_units};
 
 /// What leaving a unit out means for the rest of the tree.
@@ -32,6 +34,8 @@ pub enum UnitKind {
     /// What stands between the braces of a block inside an item, or some statements of it. Without
     /// them the nodes that surround the block change inside; their ranges and all nodes outside stay.
     Block,
+    /// What stands before the body of a function. Another header must take its place.
+    Header,
 }
 
 /// One range of bytes that a parse may leave out.
@@ -59,14 +63,14 @@ pub struct Units {
     pub needs_member: bool,
     /// The comments between tokens, in order, where the splitter notes them.
     pub comments: Vec<Range<usize>>,
-    /// Statements of blocks that are to be put into the list, in no order.
-    statements: Vec<Range<usize>>,
+    /// Statements of blocks, and headers, that are to be put into the list, in no order.
+    cuts: Vec<(Range<usize>, UnitKind)>,
 }
 
 /// Cuts a source into units; `None` when the language has no splitter or the source is unclear.
 pub fn split(language: &str, source: &[u8]) -> Option<Units> {
     let mut units = units(language, source)?;
-    units.insert_statements();
+    units.insert_cuts();
     Some(units)
 }
 
@@ -171,20 +175,20 @@ impl Units {
     fn make_leaf(&mut self, idx: usize) {
         self.list.truncate(idx + 1);
         let start = self.list[idx].range.start;
-        self.statements.retain(|statement| statement.start < start);
+        self.cuts.retain(|(cut, _)| cut.start < start);
         self.list[idx].kind = UnitKind::Item;
     }
 
-    /// Puts the statements at their places among the other units.
-    fn insert_statements(&mut self) {
-        if self.statements.is_empty() {
+    /// Puts the cuts at their places among the other units.
+    fn insert_cuts(&mut self) {
+        if self.cuts.is_empty() {
             return;
         }
-        let statements = std::mem::take(&mut self.statements);
-        self.list.extend(statements.into_iter().map(|range| Unit {
+        let cuts = std::mem::take(&mut self.cuts);
+        self.list.extend(cuts.into_iter().map(|(range, kind)| Unit {
             body: range.end,
             range,
-            kind: UnitKind::Block,
+            kind,
             descendants: 0,
             begins_body: false,
         }));

@@ -133,20 +133,15 @@ pub fn plan_around(units: &Units, places: &[Range<usize>], source: &[u8]) -> Pla
         let n_before = places.partition_point(|place| place.start < range.end);
         n_before > 0 && reach[n_before - 1] > range.start
     };
-    let mut keep: Vec<bool> = units.list.iter().map(|unit| touches(&unit.range)).collect();
-    spare_members(units, &mut keep);
+    let keep: Vec<bool> = units.list.iter().map(|unit| touches(&unit.range)).collect();
     kept(source, &gaps(units, &keep))
 }
 
 /// A gap saves the parse of its bytes but costs the lexer a range to step over.
-const SMALLEST_GAP: usize = 48;
-
-/// The parser looks for the range of every token from the first on, so beyond some hundred gaps the smaller
-/// ones cost more than they save.
-const MOST_GAPS: usize = 600;
+const SMALLEST_GAP: usize = 16;
 
 /// Above this share of the source, in percent, a partial parse saves nothing worth a fallback.
-const LARGEST_SHARE: usize = 85;
+const LARGEST_SHARE: usize = 95;
 
 /// Collects what can be left out, ascending and apart.
 fn gaps(units: &Units, keep: &[bool]) -> Vec<Range<usize>> {
@@ -168,58 +163,35 @@ fn units_to_keep(units: &Units, occurrences: &Occurrences, shape: Shape) -> Vec<
     // The list has each unit before those inside it, so backwards the members are decided first.
     for idx in (0..units.list.len()).rev() {
         let unit = &units.list[idx];
-        let member = || units.children(idx).any(|(child, _)| keep[child]);
+        let is_header = |idx: usize| units.list[idx].kind == UnitKind::Header;
+        let member = || (units.children(idx)).any(|(child, _)| keep[child] && !is_header(child));
         // What of a match stands in a block that it holds is a run or inside a metavariable, so its own
         // tokens stand around the blocks, unless all of it is in one.
         let around = || {
-            let blocks = units.children(idx).map(|(_, block)| block.range.clone());
+            let blocks = units.children(idx).filter(|(child, _)| !is_header(*child));
+            let blocks = blocks.map(|(_, block)| block.range.clone());
             occurrences.within_but_for(unit.range.clone(), blocks)
         };
         keep[idx] = match unit.kind {
             UnitKind::Block if shape == Shape::Block => true,
             UnitKind::Item if shape == Shape::Block => occurrences.within(unit.range.clone()),
-            UnitKind::Block | UnitKind::Item => member() || around(),
+            // The item around it decides.
+            UnitKind::Header => shape == Shape::Block,
+            UnitKind::Block => member() || around(),
+            UnitKind::Item => match around() {
+                true => {
+                    let headers = units.children(idx).filter(|(child, _)| is_header(*child));
+                    let headers: Vec<usize> = headers.map(|(child, _)| child).collect();
+                    headers.into_iter().for_each(|header| keep[header] = true);
+                    true
+                }
+                false => member(),
+            },
             // The runs may be spread over members none of which has them all.
             UnitKind::Container => member() || occurrences.within(unit.range.start..unit.body),
         };
     }
-    spare_members(units, &mut keep);
     keep
-}
-
-/// Keeps the cheapest member of each body that would lose them all, where one must stay.
-fn spare_members(units: &Units, keep: &mut [bool]) {
-    if !units.needs_member {
-        return;
-    }
-    let whole = |idx: usize| idx..idx + 1 + units.list[idx].descendants;
-    for idx in 0..units.list.len() {
-        if !keep[idx] {
-            continue;
-        }
-        // The cheapest member of the body so far, until one is seen that stays.
-        let mut spare: Option<usize> = None;
-        let mut spared: Vec<usize> = Vec::new();
-        let mut has_member = false;
-        for (child, unit) in units.children(idx) {
-            if unit.begins_body {
-                spared.extend(spare.take());
-                has_member = false;
-            }
-            has_member |= keep[child];
-            let cheaper =
-                spare.is_none_or(|other| units.list[other].range.len() > unit.range.len());
-            if has_member {
-                spare = None;
-            } else if cheaper {
-                spare = Some(child);
-            }
-        }
-        spared.extend(spare);
-        for member in spared {
-            keep[whole(member)].fill(true);
-        }
-    }
 }
 
 /// Gives the ranges between the gaps, after joining gaps that only white space separates.
@@ -233,12 +205,7 @@ fn kept(source: &[u8], gaps: &[Range<usize>]) -> Plan {
             _ => joined.push(gap.clone()),
         }
     }
-    let mut smallest = SMALLEST_GAP;
-    if joined.len() > MOST_GAPS {
-        let mut lengths: Vec<usize> = joined.iter().map(|gap| gap.len()).collect();
-        lengths.sort_unstable_by(|a, b| b.cmp(a));
-        smallest = smallest.max(lengths[MOST_GAPS]);
-    }
+    let smallest = SMALLEST_GAP;
     joined.retain(|gap| gap.len() >= smallest);
     let n_dropped: usize = joined.iter().map(|gap| gap.len()).sum();
     let n_kept = source.len() - n_dropped;

@@ -16,7 +16,7 @@ pub(super) fn split(source: &[u8]) -> Option<Units> {
             list: Vec::new(),
             needs_member: true,
             comments: Vec::new(),
-            statements: Vec::new(),
+            cuts: Vec::new(),
         },
         levels: vec![Level {
             indent: 0,

@@ -81,6 +81,15 @@ impl Inner {
             .map_or(0, |seen| seen.tree.n_unseen())
     }
 
+    /// Returns the files below a folder as they were at the last look, sorted, and how many were not looked at.
+    pub(crate) fn files_below(&self, folder: &Path) -> (Vec<PathBuf>, usize) {
+        let snapshot = self.snapshot();
+        snapshot.0.as_ref().map_or((Vec::new(), 0), |seen| {
+            let below = seen.tree.files().filter(|file| file.starts_with(folder));
+            (below.map(Path::to_path_buf).collect(), seen.tree.n_unseen())
+        })
+    }
+
     fn snapshot(&self) -> MutexGuard<'_, Snapshot> {
         self.snapshot.lock().unwrap_or_else(PoisonError::into_inner)
     }

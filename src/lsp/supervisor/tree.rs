@@ -89,6 +89,11 @@ impl Tree {
         tree
     }
 
+    /// Returns the files that are looked at, sorted.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
+        self.files.keys().map(PathBuf::as_path)
+    }
+
     /// Returns how many files are not looked at.
     pub(crate) fn n_unseen(&self) -> usize {
         self.n_unseen

@@ -2,12 +2,11 @@
 
 use super::*;
 use crate::support::peers;
+use crate::support::servers::{self, Alone};
 
 /// Two files: `caller` uses what `callee` defines, and has an error of its own.
 struct Pair {
-    binary: &'static str,
-    /// The servers that are not to answer.
-    off: &'static [&'static str],
+    server: Alone,
     files: &'static [(&'static str, &'static str)],
     callee: &'static str,
     right: &'static str,
@@ -23,21 +22,12 @@ struct Pair {
 }
 
 impl Pair {
-    fn check(&self) {
-        if peers::find(self.binary).is_some() {
-            self.check_in(&self.project());
-        }
-    }
-
-    fn project(&self) -> Project {
-        Project::with(self.files, |_, mut options| {
-            options.disabled = self.off.iter().map(|&id| id.to_owned()).collect();
-            options
-        })
-    }
-
     // R30, R32, R33: what is new in the caller is told with the write, once, five at most; what it had is not.
-    fn check_in(&self, project: &Project) {
+    fn check(&self) {
+        let Some(project) = self.server.project(self.files) else {
+            return;
+        };
+        let project = &project;
         let args = json!({
             "action": "hover", "file": self.caller, "line": self.line, "symbol": self.symbol,
         });
@@ -46,18 +36,23 @@ impl Pair {
         for _ in 0..2 {
             let said = writing.write(self.callee, self.wrong);
             let told = said.strip_prefix("new diagnostics in other files:\n");
-            let told = told.unwrap_or_else(|| panic!("{}: {said}", self.binary));
-            assert!(told.starts_with(self.says), "{}: {said}", self.binary);
-            assert!(!said.contains(self.old), "{}: {said}", self.binary);
+            let told = told.unwrap_or_else(|| panic!("{}: {said}", self.server.id()));
+            assert!(told.starts_with(self.says), "{}: {said}", self.server.id());
+            assert!(!said.contains(self.old), "{}: {said}", self.server.id());
             // R35: it only moves, and is not told again.
             let moved = format!("{}\n\n", self.wrong);
-            assert_eq!(writing.write(self.callee, &moved), "", "{}", self.binary);
+            assert_eq!(
+                writing.write(self.callee, &moved),
+                "",
+                "{}",
+                self.server.id()
+            );
             // D7: a fix is silent, and what comes back after it is new.
             assert_eq!(
                 writing.write(self.callee, self.right),
                 "",
                 "{}",
-                self.binary
+                self.server.id()
             );
         }
     }
@@ -66,8 +61,7 @@ impl Pair {
 const SCRIPT: &str = "export function f(x: number): number {\n  return 1 + Number(x);\n}\n";
 
 const SCRIPTS: Pair = Pair {
-    binary: "typescript-language-server",
-    off: &[],
+    server: servers::TYPESCRIPT,
     files: &[
         ("package.json", "{}"),
         (
@@ -91,8 +85,7 @@ const SCRIPTS: Pair = Pair {
 };
 
 const PYTHON: Pair = Pair {
-    binary: "ty",
-    off: &["basedpyright", "pyright", "pylsp", "ruff"],
+    server: servers::TY,
     files: &[
         ("pyproject.toml", ""),
         ("a.py", "def f(x: int) -> int:\n    return 1 if x else 2\n"),
@@ -115,16 +108,11 @@ fn typescript_tells_of_a_caller_that_was_only_asked_about() {
 
 #[test]
 fn typescript_7_tells_of_a_caller_that_was_only_asked_about() {
-    let Some(modules) = peers::typescript_7() else {
-        return;
-    };
-    let pair = Pair {
-        off: &["typescript-language-server"],
+    Pair {
+        server: servers::TYPESCRIPT_7,
         ..SCRIPTS
-    };
-    let project = pair.project();
-    std::os::unix::fs::symlink(modules, project.path("node_modules")).expect("writable");
-    pair.check_in(&project);
+    }
+    .check();
 }
 
 #[test]
@@ -135,8 +123,7 @@ fn ty_tells_of_a_caller_that_was_only_asked_about() {
 #[test]
 fn pyright_tells_of_a_caller_that_was_only_asked_about() {
     Pair {
-        binary: "pyright-langserver",
-        off: &["basedpyright", "ty", "pylsp", "ruff"],
+        server: servers::PYRIGHT,
         ..PYTHON
     }
     .check();
@@ -145,8 +132,7 @@ fn pyright_tells_of_a_caller_that_was_only_asked_about() {
 #[test]
 fn basedpyright_tells_of_a_caller_that_was_only_asked_about() {
     Pair {
-        binary: "basedpyright-langserver",
-        off: &["pyright", "ty", "pylsp", "ruff"],
+        server: servers::BASEDPYRIGHT,
         ..PYTHON
     }
     .check();
@@ -155,8 +141,7 @@ fn basedpyright_tells_of_a_caller_that_was_only_asked_about() {
 #[test]
 fn gopls_tells_of_a_caller_that_was_only_asked_about() {
     Pair {
-        binary: "gopls",
-        off: &[],
+        server: servers::GOPLS,
         files: &[
             ("go.mod", "module demo\n\ngo 1.19\n"),
             (
@@ -180,8 +165,7 @@ fn gopls_tells_of_a_caller_that_was_only_asked_about() {
 #[test]
 fn clangd_tells_of_a_caller_that_was_only_asked_about() {
     Pair {
-        binary: "clangd",
-        off: &[],
+        server: servers::CLANGD,
         files: &[
             ("compile_flags.txt", ""),
             ("a.h", "int f(int x);\n"),
@@ -205,8 +189,7 @@ fn clangd_tells_of_a_caller_that_was_only_asked_about() {
 #[test]
 fn rust_analyzer_tells_of_a_caller_that_was_only_asked_about() {
     Pair {
-        binary: "rust-analyzer",
-        off: &[],
+        server: servers::RUST_ANALYZER,
         files: &[
             (
                 "Cargo.toml",

@@ -94,6 +94,13 @@ impl Tree {
         self.files.keys().map(PathBuf::as_path)
     }
 
+    /// Returns the files that do not look as they did last; the next look finds them, too.
+    pub(crate) fn differing(&self) -> impl Iterator<Item = PathBuf> {
+        let is_other = |(path, stamp): &(&PathBuf, &Stamp)| Stamp::of(path) != Some(**stamp);
+        let others = self.files.iter().filter(is_other);
+        others.map(|(path, _)| path.clone())
+    }
+
     /// Returns how many files are not looked at.
     pub(crate) fn n_unseen(&self) -> usize {
         self.n_unseen

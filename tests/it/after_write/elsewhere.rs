@@ -17,6 +17,8 @@ struct Pair {
     symbol: &'static str,
     /// What is then said of the caller.
     says: &'static str,
+    /// The same with an error of its own, and what is said of that.
+    worse: (&'static str, &'static str),
     /// What was there before.
     old: &'static str,
 }
@@ -55,6 +57,25 @@ impl Pair {
                 self.server.id()
             );
         }
+        // The same where what is written is wrong itself: with the write, or marked as pending.
+        let (worse, own) = self.worse;
+        for _ in 0..2 {
+            let said = writing.write(self.callee, worse);
+            assert!(said.contains(own), "{}: {said}", self.server.id());
+            let other = said.split_once("new diagnostics in other files:\n");
+            let is_told = other.is_some_and(|(_, told)| told.starts_with(self.says));
+            assert!(is_told, "{}: {said}", self.server.id());
+            let said = writing.write(self.callee, self.right);
+            assert_eq!(said, "", "{}", self.server.id());
+        }
+        // What somebody else breaks just before is not laid to the write.
+        project.write(self.callee, self.wrong);
+        let said = writing.write(self.callee, &format!("{}\n", self.wrong));
+        assert!(
+            !said.contains("in other files:"),
+            "{}: {said}",
+            self.server.id()
+        );
     }
 }
 
@@ -81,6 +102,10 @@ const SCRIPTS: Pair = Pair {
     line: 4,
     symbol: "f",
     says: "b.ts:4:3: error[2345]: ",
+    worse: (
+        "export function f(x: string): number {\n  return x;\n}\n",
+        "a.ts:2:3: error[2322]",
+    ),
     old: "2322",
 };
 
@@ -98,6 +123,7 @@ const PYTHON: Pair = Pair {
     line: 4,
     symbol: "f",
     says: "b.py:4:9: error[",
+    worse: ("def f(x: str) -> int:\n    return x\n", "a.py:2:12: error["),
     old: "b.py:3",
 };
 
@@ -142,22 +168,30 @@ fn basedpyright_tells_of_a_caller_that_was_only_asked_about() {
 fn gopls_tells_of_a_caller_that_was_only_asked_about() {
     Pair {
         server: servers::GOPLS,
+        // The caller is in another package, of which the server speaks later than of the written one.
         files: &[
             ("go.mod", "module demo\n\ngo 1.19\n"),
             (
-                "a.go",
-                "package demo\n\nfunc F(x int) int {\n\treturn 1\n}\n",
+                "core/a.go",
+                "package core\n\nfunc F(x int) int {\n\treturn 1\n}\n",
             ),
-            ("b.go", "package demo\n\nvar z string = 1\nvar w = F(1)\n"),
+            (
+                "api/b.go",
+                "package api\n\nimport \"demo/core\"\n\nvar z string = 1\nvar w = core.F(1)\n",
+            ),
         ],
-        callee: "a.go",
-        right: "package demo\n\nfunc F(x int) int {\n\treturn 1\n}\n",
-        wrong: "package demo\n\nfunc F(x string) int {\n\treturn 1\n}\n",
-        caller: "b.go",
-        line: 4,
+        callee: "core/a.go",
+        right: "package core\n\nfunc F(x int) int {\n\treturn 1\n}\n",
+        wrong: "package core\n\nfunc F(x string) int {\n\treturn 1\n}\n",
+        caller: "api/b.go",
+        line: 6,
         symbol: "F",
-        says: "b.go:4:11: error",
-        old: "b.go:3",
+        says: "api/b.go:6:16: error",
+        worse: (
+            "package core\n\nfunc F(x string) int {\n\treturn x\n}\n",
+            "core/a.go:4:9: error",
+        ),
+        old: "api/b.go:5",
     }
     .check();
 }
@@ -181,6 +215,10 @@ fn clangd_tells_of_a_caller_that_was_only_asked_about() {
         line: 3,
         symbol: "f",
         says: "b.c:3:25: error[typecheck_call_too_few_args]: ",
+        worse: (
+            "int f(int x, int y);\nint g(void) { return q; }\n",
+            "a.h:2:22: error",
+        ),
         old: "b.c:2",
     }
     .check();
@@ -209,9 +247,52 @@ fn rust_analyzer_tells_of_a_caller_that_was_only_asked_about() {
         line: 4,
         symbol: "f",
         says: "src/b.rs:4:33: error[E0308]: ",
+        worse: (
+            "pub fn f(x: &str) -> u32 {\n    x\n}\n",
+            "src/a.rs:2:5: error[E0308]",
+        ),
         old: "src/b.rs:2",
     }
     .check();
+}
+
+// R32: what somebody else broke is told with the next write that brings it up, as what it may be, and what that
+// write breaks later is told without the remark.
+#[test]
+fn what_others_broke_is_not_laid_to_a_write() {
+    let files = [
+        ("compile_flags.txt", ""),
+        ("a.h", "int f(int x);\n"),
+        ("b.c", "#include \"a.h\"\nint w(void) { return f(1); }\n"),
+        ("c.c", "int c = 1;\n"),
+    ];
+    let Some(project) = servers::CLANGD.project(&files) else {
+        return;
+    };
+    let args = json!({"action": "hover", "file": "b.c", "line": 2, "symbol": "f"});
+    project.call(args).expect("an answer");
+    let writing = Writing::new(&project, patient());
+    assert_eq!(writing.write("c.c", "int c = 2;\n"), "");
+    project.write("a.h", "int f(int x, int y);\n");
+    let said = writing.write("c.c", "int c = 3;\n");
+    assert!(
+        said.starts_with(
+            "new diagnostics in other files (something else changed files before this, which may be the \
+             cause):\nb.c:2:25: error["
+        ),
+        "{said}"
+    );
+    // What a question brought up before the write is not told at all.
+    project.write("a.h", "int f(int x);\n");
+    let args = json!({"action": "hover", "file": "c.c", "line": 1, "symbol": "c"});
+    project.call(args).expect("an answer");
+    assert_eq!(writing.write("c.c", "int c = 4;\n"), "");
+    // The change is accounted for, and so are the writes of the run.
+    let said = writing.write("a.h", "int f(int x, int y);\n");
+    assert!(
+        said.starts_with("new diagnostics in other files:\nb.c:2:25: error["),
+        "{said}"
+    );
 }
 
 // R32, D2: a header that clangd cannot know is no new error of the write, and the result says why it is silent

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::cancel::Cancel;
 use crate::lsp::client::Server;
-use crate::lsp::client::state::ServerState;
+use crate::lsp::client::state::{Progress, ServerState};
 use crate::lsp::error::LspError;
 use crate::lsp::servers::Ready;
 use crate::lsp::uri;
@@ -248,7 +248,7 @@ fn is_loaded(state: &ServerState, rule: Ready) -> bool {
     match rule {
         Ready::Quiescent => state.quiescent == Some(true),
         Ready::Progress | Ready::ProgressAfterOpen | Ready::Publication => {
-            state.progress.is_empty()
+            state.progress.values().all(Progress::is_diagnosing)
         }
         Ready::BackgroundIndex => !state.progress.contains_key(INDEX_TOKEN),
         // Its progress counts the open files that nobody has asked about, not what it has still to read: one

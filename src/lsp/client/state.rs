@@ -140,6 +140,11 @@ impl ServerState {
         &self.progress
     }
 
+    /// Tells whether it says that it is looking for what is wrong. The answers to questions do not wait for that.
+    pub fn is_diagnosing(&self) -> bool {
+        self.progress.values().any(Progress::is_diagnosing)
+    }
+
     /// Returns the last beginnings and ends of work, oldest first.
     pub fn progress_log(&self) -> impl DoubleEndedIterator<Item = &ProgressEvent> {
         self.progress_log.iter()
@@ -230,6 +235,13 @@ impl ServerState {
             at,
         };
         push(&mut self.progress_log, event);
+    }
+}
+
+impl Progress {
+    /// Whether it is what gopls does after a change, when it is asked to announce that.
+    pub(crate) fn is_diagnosing(&self) -> bool {
+        self.title.starts_with("diagnosing ")
     }
 }
 

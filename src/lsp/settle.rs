@@ -15,7 +15,6 @@ use serde_json::{Value, json};
 
 use crate::cancel::Cancel;
 use crate::lsp::client::{Server, ServerState};
-use crate::lsp::documents::Save;
 use crate::lsp::error::LspError;
 use crate::lsp::published::{Diagnostic, Severity, Statement};
 
@@ -242,13 +241,13 @@ fn published(
             }
             // Of what it speaks next, such as of other files, it has not spoken yet.
             (None, Some(said))
-                if server.look(|state| has_more_to_say(state, server.last_save()))
+                if has_more_to_say(server)
                     && Instant::now() < deadline
                     && !cancel.is_cancelled() =>
             {
-                let save = server.last_save();
+                let saved = server.last_save().map(|save| save.at);
                 server.wait(deadline, cancel, |state| {
-                    let is_over = !has_more_to_say(state, save) || state.gone().is_some();
+                    let is_over = !state.has_more_to_say(saved) || state.gone().is_some();
                     is_over.then_some(())
                 });
                 last = Some(said);
@@ -259,18 +258,9 @@ fn published(
     }
 }
 
-/// Whether a server that announces its looking is at it, or has not come to the last save.
-fn has_more_to_say(state: &ServerState, save: Option<Save>) -> bool {
-    let log = || state.progress_log();
-    let announces = log().any(|event| event.title.starts_with("diagnosing "));
-    let is_due = save.is_some_and(|save| {
-        let is_logged = log().next().is_some_and(|first| first.at <= save.at);
-        let has_looked = log().any(|event| {
-            !event.began && event.at >= save.at && event.title == "diagnosing saved files"
-        });
-        is_logged && !has_looked
-    });
-    state.is_diagnosing() || (announces && is_due)
+fn has_more_to_say(server: &Server) -> bool {
+    let saved = server.last_save().map(|save| save.at);
+    server.look(|state| state.has_more_to_say(saved))
 }
 
 /// Asks the TypeScript server itself; what its wrapper publishes has no version and comes in parts.

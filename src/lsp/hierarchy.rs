@@ -12,6 +12,7 @@ use crate::limits;
 use crate::lsp::navigate::tell_incomplete;
 use crate::lsp::places::{Location, Place, Reader};
 use crate::lsp::question::{AskError, Gap, Spot};
+use crate::lsp::reach::Extent;
 use crate::lsp::supervisor::Supervisor;
 use crate::lsp::symbols::{kind, text};
 use crate::lsp::uri;
@@ -142,6 +143,7 @@ pub fn neighbours(
     opened.needs(provider, prepare, direction.as_str())?;
     let target = supervisor.locate(&opened, spot)?;
     supervisor.widen_for(&mut opened, target, cancel)?;
+    supervisor.load_projects_for(&mut opened, target, Extent::Project, cancel)?;
     let deadline = supervisor.project_deadline();
     let server = &opened.server;
     let items = server.query(prepare, opened.at(target), deadline, cancel)?;

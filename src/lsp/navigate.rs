@@ -11,6 +11,7 @@ use crate::cancel::Cancel;
 use crate::limits;
 use crate::lsp::places::{Location, Place, Reader};
 use crate::lsp::question::{AskError, Gap, Opened, Spot};
+use crate::lsp::reach::Extent;
 use crate::lsp::supervisor::Supervisor;
 use crate::lsp::symbol::Target;
 
@@ -104,6 +105,15 @@ pub fn locations(
     opened.needs(relation.provider(), relation.method(), relation.as_str())?;
     let target = supervisor.locate(&opened, spot)?;
     supervisor.widen_for(&mut opened, target, cancel)?;
+    match relation {
+        Relation::Definition | Relation::TypeDefinition => {}
+        Relation::Implementation => {
+            supervisor.load_projects_for(&mut opened, target, Extent::Project, cancel)?;
+        }
+        Relation::References => {
+            supervisor.load_projects_for(&mut opened, target, Extent::Projects, cancel)?;
+        }
+    }
     let mut params = opened.at(target);
     if relation == Relation::References {
         params["context"] = json!({"includeDeclaration": true});

@@ -63,6 +63,8 @@ pub struct Opened {
     pub readiness: Readiness,
     /// Why closed files were not looked at, if they were not.
     pub stale: Option<String>,
+    /// An open file of each further project that was loaded for the question.
+    pub beside: Vec<PathBuf>,
 }
 
 /// Why an answer may miss something; as JSON it is the reason alone.
@@ -94,6 +96,7 @@ impl Supervisor {
             path: path.to_path_buf(),
             text: synced.text,
             stale,
+            beside: Vec::new(),
         })
     }
 

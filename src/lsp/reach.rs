@@ -5,6 +5,8 @@
 //! for the first kind, up to a bound, and counted for the second. Where that is not enough the answer is
 //! limited, and says why and what helps.
 
+mod projects;
+
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -31,6 +33,15 @@ pub(crate) enum Needle<'a> {
     Part(&'a str),
     /// Nothing: what is asked about has no name to look for.
     Any,
+}
+
+/// How far a server looks for an answer, where several projects lie side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// Into every project that is loaded.
+    Projects,
+    /// Into the project of the file alone.
+    Project,
 }
 
 /// The files of a project that matter to a question.
@@ -61,6 +72,55 @@ impl Supervisor {
             Some(word) => self.widen(opened, Needle::Word(word), cancel),
             None => self.widen(opened, Needle::Any, cancel),
         }
+    }
+
+    /// Does [`Self::load_projects`] for the symbol at a place.
+    pub(crate) fn load_projects_for(
+        &self,
+        opened: &mut Opened,
+        target: Target,
+        extent: Extent,
+        cancel: &Cancel,
+    ) -> Result<(), AskError> {
+        let text = std::sync::Arc::clone(&opened.text);
+        let needle = word_at(&text, target).map_or(Needle::Any, Needle::Word);
+        self.load_projects(opened, needle, extent, cancel)
+    }
+
+    /// Sees that every project that may use what is asked about is loaded, where several lie side by side, or
+    /// notes why one is not. A question that the server answers from one project alone is limited to it.
+    pub(crate) fn load_projects(
+        &self,
+        opened: &mut Opened,
+        needle: Needle<'_>,
+        extent: Extent,
+        cancel: &Cancel,
+    ) -> Result<(), AskError> {
+        let is_described = match &opened.server.row().reach {
+            ReachRule::Described(names) => is_described(&opened.path, opened.server.root(), names),
+            ReachRule::Project | ReachRule::Searched { .. } => false,
+        };
+        let is_known = projects::SERVERS.contains(&opened.server.id());
+        if !opened.readiness.is_ready() || !is_known || !is_described {
+            return Ok(());
+        }
+        let deadline = Instant::now() + self.options().timeouts.ready;
+        let loaded = projects::load(self, opened, needle, deadline, cancel)?;
+        if loaded.has_opened {
+            // What was opened may have made the server load more.
+            opened.readiness = opened.server.wait_ready(&opened.path, deadline, cancel)?;
+        }
+        let why = loaded.lack.or(match extent {
+            Extent::Project => loaded.beyond,
+            Extent::Projects => None,
+        });
+        opened.beside = loaded.beside;
+        if let Some(why) = why
+            && opened.readiness.is_ready()
+        {
+            opened.readiness = Readiness::Limited(why);
+        }
+        Ok(())
     }
 
     /// Sees that the server of a question about the whole project knows every file that matters to it, or

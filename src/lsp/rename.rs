@@ -18,6 +18,7 @@ use crate::lsp::edits::{Change, Context, EditError, OpenDocument, Planned, plan}
 use crate::lsp::error::{LspError, METHOD_NOT_FOUND};
 use crate::lsp::names::{self, NameError};
 use crate::lsp::question::{AskError, Opened, Spot};
+use crate::lsp::reach::Extent;
 use crate::lsp::servers::Ready;
 use crate::lsp::supervisor::Supervisor;
 use crate::lsp::symbol::Target;
@@ -96,11 +97,16 @@ pub fn rename(
     cancel: &Cancel,
 ) -> Result<Rename, RenameError> {
     supervisor.check_spot(spot)?;
-    let mut opened = supervisor.open(spot.path, cancel)?;
+    // What is no name is refused at once, however long the server still takes to load.
+    let mut opened = supervisor.open_now(spot.path, cancel)?;
     let target = supervisor.locate(&opened, spot).map_err(AskError::from)?;
-    opened.needs("renameProvider", "textDocument/rename", "rename")?;
     check_name(supervisor, &opened, target, new_name, cancel)?;
+    let deadline = Instant::now() + supervisor.options().timeouts.ready;
+    let ready = opened.server.wait_ready(spot.path, deadline, cancel);
+    opened.readiness = ready.map_err(AskError::from)?;
+    opened.needs("renameProvider", "textDocument/rename", "rename")?;
     supervisor.widen_for(&mut opened, target, cancel)?;
+    supervisor.load_projects_for(&mut opened, target, Extent::Projects, cancel)?;
     let server = &opened.server;
     // A server that has loaded the project and complains of something beside it, such as of the packages of
     // the standard library, still knows every use in the project: that is a note, no reason to refuse.

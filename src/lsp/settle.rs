@@ -239,10 +239,28 @@ fn published(
             {
                 return Settled::Pending(under_way(server));
             }
+            // Of what it speaks next, such as of other files, it has not spoken yet.
+            (None, Some(said))
+                if has_more_to_say(server)
+                    && Instant::now() < deadline
+                    && !cancel.is_cancelled() =>
+            {
+                let saved = server.last_save().map(|save| save.at);
+                server.wait(deadline, cancel, |state| {
+                    let is_over = !state.has_more_to_say(saved) || state.gone().is_some();
+                    is_over.then_some(())
+                });
+                last = Some(said);
+            }
             (None, Some(said)) => return Settled::Told(said.items),
             (None, None) => return Settled::Pending(under_way(server)),
         }
     }
+}
+
+fn has_more_to_say(server: &Server) -> bool {
+    let saved = server.last_save().map(|save| save.at);
+    server.look(|state| state.has_more_to_say(saved))
 }
 
 /// Asks the TypeScript server itself; what its wrapper publishes has no version and comes in parts.

@@ -232,9 +232,9 @@ impl Supervisor {
                 let _ = server.watched_files(&changes);
                 if server.row().ready == Ready::Quiescent {
                     present_changed(server, &changes);
-                    if changes.iter().any(|(path, _)| is_marker(server, path)) {
-                        server.reload_project(cancel);
-                    }
+                }
+                if changes.iter().any(|(path, _)| is_description(server, path)) {
+                    server.reload_project(cancel);
                 }
             } else {
                 changed.extend(open_changed(server, &changes));
@@ -487,6 +487,23 @@ fn is_marker(server: &Server, path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default();
     let markers = server.row().markers();
     path.starts_with(server.root()) && markers.iter().any(|marker| name == *marker)
+}
+
+/// Tells whether a server must be made to read its project anew where a file changed.
+fn is_description(server: &Server, path: &Path) -> bool {
+    const PYRIGHT: [&str; 2] = ["pyrightconfig.json", "pyproject.toml"];
+    let name = path.file_name().unwrap_or_default();
+    match server.row().ready {
+        Ready::Quiescent => is_marker(server, path),
+        // The other markers of a Python project tell it nothing, nor do those of a folder in it.
+        Ready::Listing => {
+            path.parent() == Some(server.root()) && PYRIGHT.iter().any(|known| name == *known)
+        }
+        Ready::Progress
+        | Ready::ProgressAfterOpen
+        | Ready::BackgroundIndex
+        | Ready::Publication => false,
+    }
 }
 
 /// The files that changed and that a server serves: those that are there, and not too many.

@@ -14,7 +14,7 @@ use crate::lsp::error::Unusable;
 use crate::lsp::navigate::tell_incomplete;
 use crate::lsp::places::{Place, Reader};
 use crate::lsp::question::{AskError, Gap};
-use crate::lsp::reach::Needle;
+use crate::lsp::reach::{Extent, Needle};
 use crate::lsp::supervisor::Supervisor;
 use crate::lsp::uri;
 
@@ -191,12 +191,21 @@ fn search(
         "the symbols of a workspace",
     )?;
     supervisor.widen(&mut opened, Needle::Part(query), cancel)?;
+    supervisor.load_projects(&mut opened, Needle::Part(query), Extent::Projects, cancel)?;
     let deadline = supervisor.project_deadline();
-    let answer = opened
-        .server
-        .query(method, json!({ "query": query }), deadline, cancel)?;
+    let ask = || {
+        let params = json!({ "query": query });
+        opened.server.query(method, params, deadline, cancel)
+    };
+    let mut answers = vec![ask()?];
+    for path in &opened.beside {
+        // It searches the projects of the file that it was asked about last.
+        opened.server.handle(path, deadline, cancel)?;
+        answers.push(ask()?);
+    }
     let mut reader = Reader::new(supervisor.workspace(), &opened.server);
-    for value in answer.as_array().into_iter().flatten() {
+    let values = answers.iter().filter_map(Value::as_array).flatten();
+    for value in values {
         let resolved = resolve(&opened.server, value, deadline, cancel);
         let value = resolved.as_ref().unwrap_or(value);
         let Some(place) = Place::read(&value["location"]) else {

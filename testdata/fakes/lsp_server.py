@@ -31,6 +31,7 @@ The scenario is a JSON object in the first argument:
   listing        [first_s, again_s, name]: log how many files it found after `initialized` and again after
                  news of watched files that have the name, for which it first asks that diagnostics be pulled
                  again; answers come from `busy_answers` until it has (never: null)
+  unchecked      announce that there is a file to check when a document is closed, and never end that
 """
 
 import json
@@ -242,6 +243,9 @@ def events(method, params):
             timer = threading.Timer(progress[1], end_work)
             timer.daemon = True
             timer.start()
+    if scenario.get("unchecked") and method == "textDocument/didClose":
+        value = {"kind": "begin", "title": "", "message": "1 file to analyze"}
+        send({"jsonrpc": "2.0", "method": "$/progress", "params": {"token": "CHECKING", "value": value}})
     listing = scenario.get("listing")
     if listing and method == "initialized":
         list_files(listing[0])

@@ -11,6 +11,7 @@ mod further;
 mod halves;
 mod life;
 mod more;
+mod projects;
 mod reach;
 mod servers;
 mod tool;

@@ -5,4 +5,6 @@ pub(crate) mod lsp;
 #[allow(dead_code, reason = "each module uses what it needs")]
 pub(crate) mod peers;
 #[allow(dead_code, reason = "each module uses what it needs")]
+pub(crate) mod servers;
+#[allow(dead_code, reason = "each module uses what it needs")]
 pub(crate) mod terminal;

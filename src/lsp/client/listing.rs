@@ -30,18 +30,33 @@ pub(crate) struct Listing {
     n_marks: u64,
     /// Whether it will list again.
     is_due: bool,
+    /// Whether it was made to read its configuration anew and has not begun to.
+    is_reload_due: bool,
 }
 
 impl Listing {
     /// Tells whether every file that the server was told of is in its list.
     pub(super) fn is_complete(&self) -> bool {
-        self.n_made > 0 && self.marks.is_empty() && !self.is_due
+        self.n_made > 0 && self.marks.is_empty() && !self.is_due && !self.is_reload_due
     }
 
     /// Gives up waiting for a list that does not come, except for the first.
     pub(super) fn give_up(&mut self) {
         self.marks.clear();
         self.is_due = false;
+        self.is_reload_due = false;
+    }
+
+    /// Takes note that the server is about to be made to read its configuration anew.
+    pub(super) fn reload(&mut self) {
+        self.is_reload_due = true;
+    }
+
+    /// The server asks for its settings: what it lists from here on is by its new configuration.
+    pub(super) fn on_configuration(&mut self) {
+        if std::mem::take(&mut self.is_reload_due) {
+            self.is_due = true;
+        }
     }
 
     fn on_reply(&mut self, id: &str, refreshes: u64) {
@@ -148,6 +163,25 @@ mod tests {
         assert!(!state.listing.is_complete(), "it will list");
         state.on_log("Found 1 source file");
         assert!(state.listing.is_complete());
+    }
+
+    // What it lists before it has asked for its settings is by the old configuration.
+    #[test]
+    fn only_a_list_made_by_the_new_configuration_counts() {
+        let mut state = state();
+        state.listing.on_configuration();
+        assert!(state.listing.is_complete(), "it asked for another reason");
+        state.listing.reload();
+        state.on_log("Found 12 source files");
+        assert!(!state.listing.is_complete());
+        state.listing.on_configuration();
+        state.listing.on_configuration();
+        assert!(!state.listing.is_complete());
+        state.on_log("Found 3 source files");
+        assert!(state.listing.is_complete());
+        state.listing.reload();
+        state.listing.give_up();
+        assert!(state.listing.is_complete(), "it does not come");
     }
 
     // A list under way when the news came lacks the file; one that was made for them has it.

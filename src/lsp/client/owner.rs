@@ -151,6 +151,7 @@ fn answer(shared: &Shared, method: &str, params: &Value, id: &Value) {
                 .as_array()
                 .map(Vec::as_slice)
                 .unwrap_or_default();
+            shared.update(|state| state.listing.on_configuration());
             let settings = &shared.launch.settings;
             let section = |item: &Value| {
                 capabilities::section(settings, item["section"].as_str().unwrap_or_default())

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::cancel::Cancel;
 use crate::lsp::client::Server;
-use crate::lsp::client::state::ServerState;
+use crate::lsp::client::state::{Progress, ServerState};
 use crate::lsp::error::LspError;
 use crate::lsp::servers::Ready;
 use crate::lsp::uri;
@@ -124,10 +124,42 @@ impl Server {
         }
     }
 
-    /// Makes rust-analyzer read its project anew. It would do so by itself when it comes to the manifest that
-    /// changed, and take itself for loaded until then.
+    /// Makes a server read what says what its project is anew, where it would do so in its own time and answer
+    /// from the old project until then, or not at all.
     pub(crate) fn reload_project(&self, cancel: &Cancel) {
         let deadline = Instant::now() + self.shared.launch.timeouts.request;
+        match self.row().ready {
+            Ready::Quiescent => self.reload_workspace(deadline, cancel),
+            Ready::Listing => self.reload_configuration(deadline, cancel),
+            Ready::Progress
+            | Ready::ProgressAfterOpen
+            | Ready::BackgroundIndex
+            | Ready::Publication => {}
+        }
+    }
+
+    /// Pyright and its kin look for a change of their configuration some time after they heard of it, and for a
+    /// file that comes to stand before another one not at all. Told that their settings changed, they start
+    /// from both.
+    fn reload_configuration(&self, deadline: Instant, cancel: &Cancel) {
+        self.shared.update(|state| state.listing.reload());
+        let settings = &self.shared.launch.settings;
+        let params = json!({ "settings": settings });
+        // One that is gone starts with the new configuration anyway.
+        let _ = self
+            .shared
+            .notify("workspace/didChangeConfiguration", params);
+        let listed = self.wait(deadline, cancel, |state| {
+            (state.listing.is_complete() || state.gone().is_some()).then_some(())
+        });
+        if listed.is_none() {
+            self.shared.update(|state| state.listing.give_up());
+        }
+    }
+
+    /// Rust-analyzer would load the project by itself when it comes to the manifest that changed, and take
+    /// itself for loaded until then.
+    fn reload_workspace(&self, deadline: Instant, cancel: &Cancel) {
         let method = "rust-analyzer/reloadWorkspace";
         // One that does not know the request does it in its own time.
         let _ = self.request(method, Value::Null, deadline, cancel);
@@ -216,10 +248,12 @@ fn is_loaded(state: &ServerState, rule: Ready) -> bool {
     match rule {
         Ready::Quiescent => state.quiescent == Some(true),
         Ready::Progress | Ready::ProgressAfterOpen | Ready::Publication => {
-            state.progress.is_empty()
+            state.progress.values().all(Progress::is_diagnosing)
         }
         Ready::BackgroundIndex => !state.progress.contains_key(INDEX_TOKEN),
-        Ready::Listing => state.listing.is_complete() && state.progress.is_empty(),
+        // Its progress counts the open files that nobody has asked about, not what it has still to read: one
+        // that is never asked about keeps it up for ever.
+        Ready::Listing => state.listing.is_complete(),
     }
 }
 

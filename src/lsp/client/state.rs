@@ -140,6 +140,27 @@ impl ServerState {
         &self.progress
     }
 
+    /// Tells whether it says that it is looking for what is wrong. The answers to questions do not wait for that.
+    pub fn is_diagnosing(&self) -> bool {
+        self.progress.values().any(Progress::is_diagnosing)
+    }
+
+    /// Tells whether a server that announces its looking is at it, or has not come to the last save.
+    pub(crate) fn has_more_to_say(&self, saved: Option<Instant>) -> bool {
+        let announces = self
+            .progress_log()
+            .any(|event| event.title.starts_with("diagnosing "));
+        let is_due = saved.is_some_and(|saved| {
+            // What came after an older save may not be kept any more.
+            let is_kept = self.progress_log().next().is_some_and(|it| it.at <= saved);
+            let has_looked = self.progress_log().any(|event| {
+                !event.began && event.at >= saved && event.title == "diagnosing saved files"
+            });
+            is_kept && !has_looked
+        });
+        self.is_diagnosing() || (announces && is_due)
+    }
+
     /// Returns the last beginnings and ends of work, oldest first.
     pub fn progress_log(&self) -> impl DoubleEndedIterator<Item = &ProgressEvent> {
         self.progress_log.iter()
@@ -233,6 +254,13 @@ impl ServerState {
     }
 }
 
+impl Progress {
+    /// Whether it is what gopls does after a change, when it is asked to announce that.
+    pub(crate) fn is_diagnosing(&self) -> bool {
+        self.title.starts_with("diagnosing ")
+    }
+}
+
 impl std::fmt::Display for Progress {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let title = if self.title.is_empty() {
@@ -294,6 +322,37 @@ mod tests {
             .map(|event| (event.token.as_str(), event.began))
             .collect();
         assert_eq!(log, [("a", true), ("7", true), ("7", false)]);
+    }
+
+    // A save is looked at when the work that follows it has ended; who announces nothing is not waited for.
+    #[test]
+    fn a_save_is_looked_at_when_its_work_has_ended() {
+        let mut state = ServerState::new(PathBuf::from("/"));
+        let tell = |state: &mut ServerState, kind: &str, title: &str| {
+            state.on_progress(&json!({"token": "t", "value": {"kind": kind, "title": title}}));
+        };
+        tell(&mut state, "begin", "Setting up");
+        tell(&mut state, "end", "");
+        let saved = || Some(Instant::now());
+        assert!(!state.has_more_to_say(saved()), "it announces nothing");
+        tell(&mut state, "begin", "diagnosing opened files");
+        assert!(state.has_more_to_say(None) && state.is_diagnosing());
+        tell(&mut state, "end", "");
+        assert!(!state.has_more_to_say(None) && !state.is_diagnosing());
+        let saved = saved();
+        assert!(state.has_more_to_say(saved), "it has not begun");
+        tell(&mut state, "begin", "diagnosing changed files");
+        tell(&mut state, "end", "");
+        assert!(state.has_more_to_say(saved), "that was the change");
+        tell(&mut state, "begin", "diagnosing saved files");
+        assert!(state.has_more_to_say(saved));
+        tell(&mut state, "end", "");
+        assert!(!state.has_more_to_say(saved));
+        for _ in 0..KEPT {
+            tell(&mut state, "begin", "diagnosing opened files");
+            tell(&mut state, "end", "");
+        }
+        assert!(!state.has_more_to_say(saved), "it is long ago");
     }
 
     #[test]

@@ -22,13 +22,40 @@ pub(super) fn find(rule: &RootRule, path: &Path, top: &Path) -> Option<Root> {
         }
         RootRule::Pubspec => pubspec(start, top),
         RootRule::Node => {
-            let node =
-                nearest(&LOCK_FILES, start, top).or_else(|| nearest(&NODE_PROJECTS, start, top))?;
+            let node = nearest(&LOCK_FILES, start, top)
+                .or_else(|| node_workspace(start, top))
+                .or_else(|| nearest(&NODE_PROJECTS, start, top))?;
             let deno = nearest(&["deno.json", "deno.jsonc"], start, top);
             let is_nearer = |deno: &Root| deno.folder.starts_with(&node.folder);
             (!deno.as_ref().is_some_and(is_nearer)).then_some(node)
         }
     }
+}
+
+/// The topmost folder that says that packages or projects below it belong together: servers of their own would
+/// not know of each other.
+fn node_workspace(start: &Path, top: &Path) -> Option<Root> {
+    let says = |folder: &Path, name: &str, word: &str| {
+        // Both may have comments in them, so they are not parsed.
+        fs::read_to_string(folder.join(name)).is_ok_and(|text| text.contains(word))
+    };
+    let declared = |folder: &Path| {
+        let files = ["pnpm-workspace.yaml", "lerna.json"];
+        let file = files.into_iter().find(|name| folder.join(name).is_file());
+        let by_key = [
+            ("package.json", "\"workspaces\""),
+            ("tsconfig.json", "\"references\""),
+        ];
+        let keyed = by_key
+            .into_iter()
+            .find(|(name, word)| says(folder, name, word));
+        file.or(keyed.map(|(name, _)| name))
+    };
+    let folders = upwards(start, top).filter_map(|folder| Some((folder, declared(folder)?)));
+    folders.last().map(|(folder, marker)| Root {
+        folder: folder.to_path_buf(),
+        marker: marker.to_owned(),
+    })
 }
 
 /// Returns the nearest folder with one of the markers.

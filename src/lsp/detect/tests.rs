@@ -148,6 +148,47 @@ fn pubspec_is_the_topmost_workspace_or_the_nearest() {
     tree.root("dart", "p/lib/a.dart", Some(""));
 }
 
+// Packages of one workspace know of each other: one server has all of them, where the workspace is declared.
+#[test]
+fn node_packages_share_the_root_that_declares_them() {
+    let of = |declaration: &[(&str, &str)]| {
+        let mut files = vec![
+            ("packages/a/tsconfig.json", "{}"),
+            ("packages/a/package.json", "{}"),
+            ("packages/a/src/x.ts", ""),
+        ];
+        files.extend(declaration);
+        Tree::new(&files)
+    };
+    let server = "typescript-language-server";
+    for declaration in [
+        ("package.json", r#"{"workspaces": ["packages/*"]}"#),
+        ("pnpm-workspace.yaml", ""),
+        ("lerna.json", "{}"),
+        (
+            "tsconfig.json",
+            r#"{"files": [], "references": [{"path": "packages/a"}]}"#,
+        ),
+    ] {
+        let tree = of(&[declaration]);
+        tree.root(server, "packages/a/src/x.ts", Some(""));
+    }
+    for other in [
+        ("package.json", "{}"),
+        ("tsconfig.json", "{}"),
+        ("other.json", r#"{"workspaces": ["packages/*"]}"#),
+    ] {
+        let tree = of(&[other]);
+        tree.root(server, "packages/a/src/x.ts", Some("packages/a"));
+    }
+    // A lock file says more.
+    let tree = of(&[
+        ("package.json", r#"{"workspaces": []}"#),
+        ("packages/a/yarn.lock", ""),
+    ]);
+    tree.root(server, "packages/a/src/x.ts", Some("packages/a"));
+}
+
 #[test]
 fn node_is_the_lock_file_and_deno_takes_what_is_nearer_to_it() {
     let tree = Tree::new(&[

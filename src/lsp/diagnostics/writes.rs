@@ -25,6 +25,7 @@ use super::place::{doubt, told};
 use crate::cancel::Cancel;
 use crate::limits;
 use crate::lsp::client::{FileChange, Server};
+use crate::lsp::documents::Stamp;
 use crate::lsp::ledger::{Appeared, Counts, Ledger};
 use crate::lsp::published;
 use crate::lsp::settle::{Mark, Settled, is_slow, settle, settled_already, speaks_up};
@@ -68,6 +69,10 @@ struct State {
     heard: BTreeSet<Name>,
     /// The servers that have looked at their whole project, and how often others have not come to an end.
     surveys: BTreeMap<Name, Survey>,
+    /// How the files looked when the run wrote them, or when they were found changed by somebody else.
+    stamps: BTreeMap<PathBuf, Option<Stamp>>,
+    /// Whether somebody else changed files since the last result of a write.
+    is_stirred: bool,
     /// Reasons that were told once.
     told_reasons: BTreeSet<String>,
 }
@@ -104,6 +109,7 @@ impl Writes {
             .cloned()
             .collect();
         self.lock().absent.extend(absent.iter().cloned());
+        self.notice_others();
         let served = paths.iter().filter(|path| self.supervisor.serves(path));
         for path in served.take(limits::WRITE_OPENED) {
             let watched = self.lock().watches.get(path).cloned();
@@ -133,6 +139,7 @@ impl Writes {
         let mut changes = Vec::new();
         let mut saved: Vec<(Arc<Server>, PathBuf)> = Vec::new();
         for path in paths {
+            self.lock().stamps.insert(path.clone(), Stamp::of(path));
             let change = match (path.exists(), absent.contains(path)) {
                 (true, true) => FileChange::Created,
                 (true, false) => FileChange::Changed,
@@ -215,11 +222,30 @@ impl Writes {
             self.evaluate(path, written.contains(path), cancel, &mut report);
         }
         self.evaluate_elsewhere(&paths, &surveys, &mut report);
+        let is_pending = self.is_pending();
+        let is_stirred = &mut self.lock().is_stirred;
+        report.is_stirred = *is_stirred;
+        // What comes late may have the same cause.
+        *is_stirred &= is_pending || written.is_empty();
         let is_unlisted = |new: &NewDiagnostic| !is_listed(&new.diagnostic);
         report.diagnostics.retain(is_unlisted);
         report.elsewhere.retain(is_unlisted);
         report.close(written);
         report.is_worth_telling().then_some(report)
+    }
+
+    /// Takes note of files that somebody else changed. What servers say of other files after a write may come
+    /// from that, and when they take it up is theirs.
+    fn notice_others(&self) {
+        let touched = self.supervisor.inner().touched();
+        let mut state = self.lock();
+        for path in touched {
+            let now = Stamp::of(&path);
+            if state.stamps.get(&path) != Some(&now) {
+                state.stamps.insert(path, now);
+                state.is_stirred = true;
+            }
+        }
     }
 
     /// Tells whether anything that was asked for has not been answered yet.

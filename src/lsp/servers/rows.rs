@@ -108,6 +108,9 @@ pub const BUILT_IN: &[Row] = &[
         commands: &[&["gopls"]],
         files: &[(".go", "go"), ("go.mod", "go.mod"), ("go.work", "go.work")],
         root: Root::Markers(&[&["go.work"], &["go.mod"]]),
+        // It would speak of the changed file at once, and of what that breaks elsewhere some time later; and it
+        // tells when it has spoken of everything.
+        settings: r#"{"gopls":{"diagnosticsDelay":"0s","verboseWorkDoneProgress":true}}"#,
         ready: Ready::ProgressAfterOpen,
         install: "run `go install golang.org/x/tools/gopls@latest`",
         ..DEFAULT

@@ -4,6 +4,7 @@
 //! holds at that moment, and nothing runs while nobody asks. Only where the disk itself is slow a look is
 //! left out now and then, and the answer says so.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -23,6 +24,8 @@ struct Seen {
     tree: Tree,
     when: Instant,
     cost: Duration,
+    /// What changed since [`Inner::touched`] was asked.
+    touched: BTreeSet<PathBuf>,
 }
 
 /// What a look found.
@@ -45,6 +48,7 @@ impl Inner {
                 tree,
                 when: Instant::now(),
                 cost: began.elapsed().min(limits::LSP_DEAR_LOOK),
+                touched: BTreeSet::new(),
             });
         }
     }
@@ -65,6 +69,8 @@ impl Inner {
         }
         let began = Instant::now();
         let changes = self.in_scope(|scope| seen.tree.look(scope));
+        seen.touched
+            .extend(changes.iter().map(|(path, _)| path.clone()));
         seen.cost = began.elapsed();
         seen.when = Instant::now();
         Look {
@@ -79,6 +85,30 @@ impl Inner {
             .0
             .as_ref()
             .map_or(0, |seen| seen.tree.n_unseen())
+    }
+
+    /// Returns the files that changed since this was asked last, whether the servers have heard of it or not;
+    /// those of the run itself are among them.
+    pub(crate) fn touched(&self) -> BTreeSet<PathBuf> {
+        let mut snapshot = self.snapshot();
+        let Some(seen) = &mut snapshot.0 else {
+            return BTreeSet::new();
+        };
+        let mut touched = std::mem::take(&mut seen.touched);
+        // Where looking is dear, what the questions find has to do.
+        if seen.cost <= limits::LSP_DEAR_LOOK {
+            touched.extend(seen.tree.differing());
+        }
+        touched
+    }
+
+    /// Returns the files below a folder as they were at the last look, sorted, and how many were not looked at.
+    pub(crate) fn files_below(&self, folder: &Path) -> (Vec<PathBuf>, usize) {
+        let snapshot = self.snapshot();
+        snapshot.0.as_ref().map_or((Vec::new(), 0), |seen| {
+            let below = seen.tree.files().filter(|file| file.starts_with(folder));
+            (below.map(Path::to_path_buf).collect(), seen.tree.n_unseen())
+        })
     }
 
     fn snapshot(&self) -> MutexGuard<'_, Snapshot> {

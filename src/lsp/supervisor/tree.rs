@@ -89,6 +89,18 @@ impl Tree {
         tree
     }
 
+    /// Returns the files that are looked at, sorted.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
+        self.files.keys().map(PathBuf::as_path)
+    }
+
+    /// Returns the files that do not look as they did last; the next look finds them, too.
+    pub(crate) fn differing(&self) -> impl Iterator<Item = PathBuf> {
+        let is_other = |(path, stamp): &(&PathBuf, &Stamp)| Stamp::of(path) != Some(**stamp);
+        let others = self.files.iter().filter(is_other);
+        others.map(|(path, _)| path.clone())
+    }
+
     /// Returns how many files are not looked at.
     pub(crate) fn n_unseen(&self) -> usize {
         self.n_unseen

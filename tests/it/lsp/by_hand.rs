@@ -6,12 +6,11 @@ use serde_json::json;
 
 use crate::support::lsp::Project;
 use crate::support::peers;
+use crate::support::servers::{self, Alone};
 
 /// Two files: `caller` uses what `callee` defines.
 struct Hand {
-    binary: &'static str,
-    /// The servers that are not to answer.
-    off: &'static [&'static str],
+    server: Alone,
     files: &'static [(&'static str, &'static str)],
     callee: &'static str,
     right: &'static str,
@@ -24,26 +23,13 @@ struct Hand {
 }
 
 impl Hand {
-    fn check(&self) {
-        if peers::find(self.binary).is_some() {
-            self.check_in(&self.project());
-        }
-    }
-
-    fn project(&self) -> Project {
-        Project::with(self.files, |_, mut options| {
-            options.disabled = self.off.iter().map(|&id| id.to_owned()).collect();
-            options
-        })
-    }
-
     /// Asks twice: the second answer is the same as the first.
     #[track_caller]
     fn ask(&self, project: &Project, file: &str, says: Option<&str>) {
         for turn in ["first", "second"] {
             let args = json!({"action": "diagnostics", "file": file});
             let output = project.call(args).expect("an answer");
-            let told = format!("{}, {turn}: {}", self.binary, output.text);
+            let told = format!("{}, {turn}: {}", self.server.id(), output.text);
             match says {
                 Some(says) => assert!(output.text.contains(says), "{told}"),
                 None => assert_eq!(output.data["state"], "clean", "{told}"),
@@ -52,7 +38,11 @@ impl Hand {
     }
 
     // R17, D2: an answer is about the files as they are now, whoever changed them, at the first question.
-    fn check_in(&self, project: &Project) {
+    fn check(&self) {
+        let Some(project) = self.server.project(self.files) else {
+            return;
+        };
+        let project = &project;
         let (witness, gone) = self.gone;
         self.ask(project, self.caller, None);
         // First it is a file that nobody ever opened, then one that is open.
@@ -72,8 +62,7 @@ impl Hand {
 }
 
 const SCRIPTS: Hand = Hand {
-    binary: "typescript-language-server",
-    off: &[],
+    server: servers::TYPESCRIPT,
     files: &[
         ("package.json", "{}"),
         (
@@ -95,8 +84,7 @@ const SCRIPTS: Hand = Hand {
 };
 
 const PYTHON: Hand = Hand {
-    binary: "ty",
-    off: &["basedpyright", "pyright", "pylsp", "ruff"],
+    server: servers::TY,
     files: &[
         ("pyproject.toml", ""),
         ("a.py", "def f(x: int) -> int:\n    return x\n"),
@@ -117,16 +105,11 @@ fn typescript_sees_what_others_change() {
 
 #[test]
 fn typescript_7_sees_what_others_change() {
-    let Some(modules) = peers::typescript_7() else {
-        return;
-    };
-    let hand = Hand {
-        off: &["typescript-language-server"],
+    Hand {
+        server: servers::TYPESCRIPT_7,
         ..SCRIPTS
-    };
-    let project = hand.project();
-    std::os::unix::fs::symlink(modules, project.path("node_modules")).expect("writable");
-    hand.check_in(&project);
+    }
+    .check();
 }
 
 #[test]
@@ -137,8 +120,7 @@ fn ty_sees_what_others_change() {
 #[test]
 fn pyright_sees_what_others_change() {
     Hand {
-        binary: "pyright-langserver",
-        off: &["basedpyright", "ty", "pylsp", "ruff"],
+        server: servers::PYRIGHT,
         ..PYTHON
     }
     .check();
@@ -147,8 +129,7 @@ fn pyright_sees_what_others_change() {
 #[test]
 fn basedpyright_sees_what_others_change() {
     Hand {
-        binary: "basedpyright-langserver",
-        off: &["pyright", "ty", "pylsp", "ruff"],
+        server: servers::BASEDPYRIGHT,
         ..PYTHON
     }
     .check();
@@ -157,8 +138,7 @@ fn basedpyright_sees_what_others_change() {
 #[test]
 fn gopls_sees_what_others_change() {
     Hand {
-        binary: "gopls",
-        off: &[],
+        server: servers::GOPLS,
         files: &[
             ("go.mod", "module demo\n\ngo 1.19\n"),
             (
@@ -180,8 +160,7 @@ fn gopls_sees_what_others_change() {
 #[test]
 fn clangd_sees_what_others_change() {
     Hand {
-        binary: "clangd",
-        off: &[],
+        server: servers::CLANGD,
         files: &[
             ("compile_flags.txt", ""),
             ("a.h", "int f(int x);\n"),
@@ -200,8 +179,7 @@ fn clangd_sees_what_others_change() {
 #[test]
 fn rust_analyzer_sees_what_others_change() {
     Hand {
-        binary: "rust-analyzer",
-        off: &[],
+        server: servers::RUST_ANALYZER,
         files: &[
             (
                 "Cargo.toml",
@@ -255,18 +233,10 @@ fn rust_analyzer_sees_a_warning_come_and_go() {
 // R17: the linter beside the type checker is asked about the file as it is.
 #[test]
 fn ruff_sees_what_others_change() {
-    if peers::find("ruff").is_none() {
+    let files = [("pyproject.toml", ""), ("a.py", "x = 1\n")];
+    let Some(project) = servers::RUFF.project(&files) else {
         return;
-    }
-    let project = Project::with(
-        &[("pyproject.toml", ""), ("a.py", "x = 1\n")],
-        |_, mut options| {
-            options.disabled = ["basedpyright", "pyright", "ty", "pylsp"]
-                .map(str::to_owned)
-                .into();
-            options
-        },
-    );
+    };
     let ask = || {
         let args = json!({"action": "diagnostics", "file": "a.py"});
         project.call(args).expect("an answer").text

@@ -10,12 +10,11 @@ use toolbox::lsp::servers::Ready;
 use toolbox::tool::ErrorKind;
 
 use crate::support::lsp::{Project, fake_with};
-use crate::support::peers;
+use crate::support::servers::{self, Alone};
 
 /// A symbol that several packages use, of which only the file that defines it is ever opened by us.
 pub(super) struct Packages {
-    pub(super) program: &'static str,
-    pub(super) off: &'static [&'static str],
+    pub(super) server: Alone,
     pub(super) files: &'static [(&'static str, &'static str)],
     /// Where the function is defined.
     pub(super) at: (&'static str, usize, &'static str),
@@ -64,8 +63,7 @@ const LATE_PYTHON: (&str, &str, usize, &str) = (
 );
 
 pub(super) const BASEDPYRIGHT: Packages = Packages {
-    program: "basedpyright-langserver",
-    off: &["ruff"],
+    server: servers::BASEDPYRIGHT,
     files: PYTHON,
     at: ("app/core/shape.py", 6, "measure"),
     n_references: 8,
@@ -100,8 +98,7 @@ pub(super) const SCRIPT: &[(&str, &str)] = &[
 ];
 
 pub(super) const TYPESCRIPT: Packages = Packages {
-    program: "typescript-language-server",
-    off: &[],
+    server: servers::TYPESCRIPT,
     files: SCRIPT,
     at: ("src/core/shape.ts", 5, "measure"),
     n_references: 6,
@@ -117,29 +114,21 @@ pub(super) const TYPESCRIPT: Packages = Packages {
 };
 
 impl Packages {
-    pub(super) fn project(&self) -> Project {
-        Project::with(self.files, |_, mut options| {
-            options.disabled = self.off.iter().map(|&id| id.to_owned()).collect();
-            options
-        })
-    }
-
     fn ask(&self, action: &str) -> Value {
         let (file, line, symbol) = self.at;
         json!({"action": action, "file": file, "line": line, "symbol": symbol})
     }
 
-    /// Asks each action first, each in a session of its own.
-    pub(super) fn check(&self) {
-        if peers::find(self.program).is_none() {
-            return;
-        }
-        self.check_in(&|| self.project());
+    fn project(&self) -> Option<Project> {
+        self.server.project(self.files)
     }
 
-    /// The same in projects that somebody makes.
-    pub(super) fn check_in(&self, project: &dyn Fn() -> Project) {
-        let make = project;
+    /// Asks each action first, each in a session of its own.
+    pub(super) fn check(&self) {
+        if self.project().is_none() {
+            return;
+        }
+        let make = || self.project().expect("it is here");
         let first = |args: Value, n: usize| {
             let project = make();
             let output = project.call(args.clone()).expect("an answer");
@@ -189,8 +178,7 @@ fn basedpyright_is_asked_anything_first() {
 #[test]
 fn pyright_is_asked_anything_first() {
     Packages {
-        program: "pyright-langserver",
-        off: &["basedpyright", "ruff"],
+        server: servers::PYRIGHT,
         interface: None,
         ..BASEDPYRIGHT
     }
@@ -200,8 +188,7 @@ fn pyright_is_asked_anything_first() {
 #[test]
 fn ty_is_asked_anything_first() {
     Packages {
-        program: "ty",
-        off: &["basedpyright", "pyright", "ruff"],
+        server: servers::TY,
         ..BASEDPYRIGHT
     }
     .check();
@@ -214,25 +201,17 @@ fn typescript_language_server_is_asked_anything_first() {
 
 #[test]
 fn typescript_7_is_asked_anything_first() {
-    let Some(modules) = peers::typescript_7() else {
-        return;
-    };
-    let packages = Packages {
-        off: &["typescript-language-server"],
+    Packages {
+        server: servers::TYPESCRIPT_7,
         ..TYPESCRIPT
-    };
-    packages.check_in(&|| {
-        let project = packages.project();
-        std::os::unix::fs::symlink(&modules, project.path("node_modules")).expect("writable");
-        project
-    });
+    }
+    .check();
 }
 
 #[test]
 fn gopls_is_asked_anything_first() {
     Packages {
-        program: "gopls",
-        off: &[],
+        server: servers::GOPLS,
         files: &[
             ("go.mod", "module demo\n\ngo 1.19\n"),
             (
@@ -274,6 +253,7 @@ fn listing(first_s: Value, again_s: Value, ready: Duration) -> Option<Project> {
     let scenario = json!({
         "capabilities": {"referencesProvider": true, "renameProvider": true},
         "listing": [first_s, again_s, "late"],
+        "unchecked": true,
         "ask": [{"method": "client/registerCapability", "params": {"registrations": [watch]}}],
         "answers": {"textDocument/references": [place(0), place(1)]},
         "busy_answers": {"textDocument/references": [place(0)]},
@@ -310,6 +290,21 @@ fn the_list_of_files_is_waited_for() {
     project.write("late.fk", "two\n");
     ask(&project);
     std::fs::remove_file(project.path("late.fk")).expect("it is there");
+    ask(&project);
+    // An open file that goes leaves it with a file to check for ever; its list is whole all the same.
+    project
+        .call(json!({"action": "references", "file": "other.fk", "line": 1, "symbol": "one"}))
+        .expect("an answer");
+    std::fs::remove_file(project.path("other.fk")).expect("it is there");
+    ask(&project);
+    project.until("it has work", |project| {
+        let progress = |server: &toolbox::lsp::Server| server.look(|it| it.progress().len());
+        project
+            .supervisor
+            .servers()
+            .iter()
+            .any(|it| progress(it) == 1)
+    });
     ask(&project);
     project.ends_without_a_trace();
 }

@@ -13,7 +13,7 @@ use super::report::{NewDiagnostic, WriteReport};
 use super::watch::{Name, name_of};
 use super::{State, Writes};
 use crate::cancel::Cancel;
-use crate::lsp::client::Server;
+use crate::lsp::client::{Server, ServerState};
 use crate::lsp::ledger::Counts;
 use crate::lsp::published;
 use crate::lsp::servers::Ready;
@@ -169,6 +169,10 @@ impl Writes {
             return;
         }
         for server in self.supervisor.servers() {
+            // Nor does what it is about to say belong to the next write.
+            if server.look(ServerState::is_diagnosing) {
+                continue;
+            }
             let said = self.said_by(&server);
             let mut state = self.lock();
             // What it has said by now was there before the write.

@@ -29,6 +29,8 @@ pub struct WriteReport {
     pub unavailable: Vec<String>,
     /// Whether the diagnostics may be older than the write: the server did not run before it.
     pub is_unsure: bool,
+    /// Whether somebody else changed files before the write: what is new in other files may come from that.
+    pub is_stirred: bool,
     #[serde(skip)]
     n_watched: usize,
     #[serde(skip)]
@@ -111,7 +113,12 @@ impl fmt::Display for WriteReport {
             sections.push(section(title, &self.diagnostics, self.total));
         }
         if self.elsewhere_total > 0 {
-            let title = "new diagnostics in other files:";
+            let title = match self.is_stirred {
+                false => "new diagnostics in other files:",
+                true => {
+                    "new diagnostics in other files (something else changed files before this, which may be the cause):"
+                }
+            };
             sections.push(section(title, &self.elsewhere, self.elsewhere_total));
         }
         if self.has_written && !self.pending.is_empty() {

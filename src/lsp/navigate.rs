@@ -109,8 +109,8 @@ pub fn locations(
         params["context"] = json!({"includeDeclaration": true});
     }
     let deadline = match relation {
-        Relation::Definition | Relation::TypeDefinition => supervisor.request_deadline(),
-        Relation::Implementation | Relation::References => supervisor.project_deadline(),
+        Relation::Definition | Relation::TypeDefinition => supervisor.request_deadline(&opened),
+        Relation::Implementation | Relation::References => supervisor.project_deadline(&opened),
     };
     let answer = opened
         .server
@@ -150,7 +150,7 @@ fn mark_declarations(
     cancel: &Cancel,
     found: &mut [Location],
 ) {
-    let deadline = supervisor.request_deadline();
+    let deadline = supervisor.request_deadline(opened);
     let relation = Relation::Definition;
     let answer = opened
         .server

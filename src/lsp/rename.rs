@@ -3,6 +3,9 @@
 //! A server that has not loaded its project renames in the one file that it knows and says nothing of it,
 //! so an incomplete index is a refusal and not a remark.
 
+mod text;
+mod uses;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -18,6 +21,7 @@ use crate::lsp::edits::{Change, Context, EditError, OpenDocument, Planned, plan}
 use crate::lsp::error::{LspError, METHOD_NOT_FOUND};
 use crate::lsp::names::{self, NameError};
 use crate::lsp::question::{AskError, Opened, Spot};
+use crate::lsp::reach::word_at;
 use crate::lsp::servers::Ready;
 use crate::lsp::supervisor::Supervisor;
 use crate::lsp::symbol::Target;
@@ -77,6 +81,8 @@ pub enum RenameError {
 pub struct Rename {
     /// What is to be done.
     pub planned: Planned,
+    /// The whole name that goes away.
+    pub name: String,
     /// Who made it, and must hear of it afterwards.
     server: Arc<Server>,
 }
@@ -116,7 +122,7 @@ pub fn rename(
             return Err(RenameError::Limited { server, why });
         }
     }
-    let deadline = Instant::now() + limits::RENAME_TIME.max(supervisor.options().timeouts.request);
+    let deadline = opened.begun + limits::RENAME_TIME.max(supervisor.options().timeouts.request);
     let refused = |reason: String| RenameError::NotRenamable {
         server: server.id().to_owned(),
         symbol: spot.symbol.to_owned(),
@@ -139,10 +145,20 @@ pub fn rename(
         open: &|path| open_document(server, path),
     };
     let mut planned = plan(&edit, &context)?;
-    let gap = opened.incomplete();
-    planned
-        .to_confirm
-        .extend(gap.map(|gap| gap.why().to_owned()));
+    let name = word_at(&opened.text, target)
+        .unwrap_or(spot.symbol)
+        .to_owned();
+    if server.lacks_std() {
+        let why = uses::unknown(supervisor, &opened, &name, &edit, deadline, cancel)?;
+        if let Some(why) = why {
+            let server = server_id();
+            return Err(RenameError::Limited { server, why });
+        }
+    } else {
+        let gap = opened.incomplete();
+        let why = gap.map(|gap| gap.why().to_owned());
+        planned.to_confirm.extend(why);
+    }
     if planned.operations.is_empty() {
         return Err(RenameError::Nothing {
             server: server.id().to_owned(),
@@ -151,6 +167,7 @@ pub fn rename(
     }
     Ok(Rename {
         planned,
+        name,
         server: Arc::clone(server),
     })
 }
@@ -181,7 +198,7 @@ fn is_member(supervisor: &Supervisor, opened: &Opened, target: Target, cancel: &
     const MEMBERS: [u64; 4] = [6, 7, 8, 22];
     let method = "textDocument/documentSymbol";
     let params = json!({"textDocument": {"uri": uri::from_path(&opened.path)}});
-    let deadline = supervisor.request_deadline();
+    let deadline = supervisor.request_deadline(opened);
     let Ok(symbols) = opened.server.query(method, params, deadline, cancel) else {
         return false;
     };

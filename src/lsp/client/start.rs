@@ -228,7 +228,8 @@ impl Server {
             let named = encoding.iter().find_map(|name| name.as_str());
             let named = named.map(Encoding::named);
             state.encoding = launch.row.counts_in.or(named).unwrap_or_default();
-            state.version = version(&answer["serverInfo"]["version"]);
+            let named = version(&answer["serverInfo"]["version"]);
+            state.version = named.or(state.version.take());
             state.capabilities = capabilities.clone();
             if state.phase == Phase::Starting {
                 state.phase = Phase::Ready;

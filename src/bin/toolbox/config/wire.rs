@@ -62,12 +62,17 @@ pub(crate) fn bounds(section: &model::Write) -> Bounds {
     }
 }
 
-/// What may check whole projects, and for how long.
-pub(crate) fn checkers(section: &model::Checkers, checkers: Checkers) -> Checkers {
+/// What may check whole projects, and for how long. A program that is disabled as a language server is not
+/// run as a checker either, except the compiler that a project of TypeScript is built with.
+pub(crate) fn checkers(lsp: &Lsp, checkers: Checkers) -> Checkers {
+    let section = &lsp.checkers;
     if section.enabled == Some(false) {
         return Checkers::disabled("`lsp.checkers.enabled` is false in toolbox.toml");
     }
-    let checkers = checkers.without(&section.disabled);
+    let mut without = self::lsp(lsp).disabled;
+    without.retain(|id| id != "tsc");
+    without.extend_from_slice(&section.disabled);
+    let checkers = checkers.without(&without);
     match section.time {
         Some(time) => checkers.with_time(time),
         None => checkers,

@@ -106,7 +106,7 @@ impl Supervisor {
         begun: Instant,
         cancel: &Cancel,
     ) -> Result<Opened, AskError> {
-        let deadline = self.ready_deadline(begun);
+        let deadline = self.start_deadline(begun);
         let server = within(deadline, cancel, |stop| self.server_for(path, stop));
         let server = server.map_err(|unusable| match unusable.reasons.last() {
             Some(last) if unusable.cancelled && !cancel.is_cancelled() => {
@@ -166,11 +166,17 @@ impl Supervisor {
         begun + timeouts.request.max(timeouts.ready)
     }
 
-    /// Returns until when a question waits for its server; what is left is for the answer itself.
-    fn ready_deadline(&self, begun: Instant) -> Instant {
+    /// Returns until when a question waits for the start of its server; what is left is for the answer itself.
+    fn start_deadline(&self, begun: Instant) -> Instant {
         let timeouts = self.options().timeouts;
         let whole = timeouts.request.max(timeouts.ready);
-        begun + timeouts.ready.min(whole - timeouts.request.min(whole / 4))
+        begun + (whole - timeouts.request.min(whole / 4))
+    }
+
+    /// Returns until when it waits for its server to load.
+    fn ready_deadline(&self, begun: Instant) -> Instant {
+        let ready = Instant::now() + self.options().timeouts.ready;
+        ready.min(self.start_deadline(begun))
     }
 
     /// Finds a symbol before any server is asked, so that a wrong line costs no start of one.

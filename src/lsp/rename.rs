@@ -108,8 +108,8 @@ pub fn rename(
     check_name(supervisor, &opened, target, new_name, cancel)?;
     supervisor.widen_for(&mut opened, target, cancel)?;
     let server = &opened.server;
-    // A server that has loaded the project and complains of something beside it, such as of the packages of
-    // the standard library, still knows every use in the project: that is a note, no reason to refuse.
+    // A server that has loaded the project and complains of something beside it may still know every use in
+    // the project: what it answers is looked at below.
     let server_id = || server.id().to_owned();
     match opened.readiness.clone() {
         Readiness::Ready => {}
@@ -148,10 +148,14 @@ pub fn rename(
     let name = word_at(&opened.text, target)
         .unwrap_or(spot.symbol)
         .to_owned();
-    if server.lacks_std() {
-        let why = uses::unknown(supervisor, &opened, &name, &edit, deadline, cancel)?;
-        if let Some(why) = why {
+    let complaint = server.complaint();
+    let complaint = complaint.filter(|_| server.row().ready == Ready::Quiescent);
+    if let Some(complaint) = complaint {
+        let places = uses::unknown(supervisor, &opened, &name, &edit, deadline, cancel)?;
+        if let Some(places) = places {
             let server = server_id();
+            let cause = complaint.lines().next().unwrap_or_default();
+            let why = format!("{places}: {cause}");
             return Err(RenameError::Limited { server, why });
         }
     } else {

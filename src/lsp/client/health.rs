@@ -3,6 +3,8 @@
 //! A complaint stays as long as its cause does. Some come by the protocol and end by it; others are only
 //! written to standard error, and end when the project's own file that they speak of changes.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::child::{Env, is_program};
@@ -44,7 +46,9 @@ fn has_cargo(env: &Env) -> bool {
     let named = env.get("CARGO").map(PathBuf::from);
     let home = env.get("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| env.get("HOME").map(|home| Path::new(home).join(".cargo")));
-    let on_path = std::env::split_paths(env.get("PATH").unwrap_or_default());
+    let path = env.get("PATH").unwrap_or_default().as_bytes();
+    let on_path = path.split(|byte| *byte == b':');
+    let on_path = on_path.map(|folder| PathBuf::from(OsStr::from_bytes(folder)));
     let places = on_path.chain(home.map(|home| home.join("bin")));
     let mut programs = named.into_iter().chain(places.map(|it| it.join("cargo")));
     programs.any(|path| is_program(&path))

@@ -239,7 +239,7 @@ fn hear(shared: &Shared, method: &str, params: &Value) {
                 Some("ok") | None => None,
                 Some(health) => {
                     let message = message.unwrap_or_else(|| health.to_owned());
-                    Some(with_next_step(message, &shared.launch.env))
+                    Some(with_next_step(message, &shared.launch.environment()))
                 }
             };
         }),

@@ -69,8 +69,15 @@ pub(crate) fn trusted<'a>(
     server: &Server,
     items: &'a [published::Diagnostic],
 ) -> impl Iterator<Item = &'a published::Diagnostic> {
-    let is_syntax = |item: &published::Diagnostic| item.code.as_deref() == Some("syntax-error");
     let is_blind = items.iter().any(|item| item.source.as_deref() == NATIVE) && server.lacks_std();
+    trusted_of(items, is_blind)
+}
+
+fn trusted_of(
+    items: &[published::Diagnostic],
+    is_blind: bool,
+) -> impl Iterator<Item = &published::Diagnostic> {
+    let is_syntax = |item: &published::Diagnostic| item.code.as_deref() == Some("syntax-error");
     without_twins(items)
         .filter(move |item| !is_blind || item.source.as_deref() != NATIVE || is_syntax(item))
 }
@@ -217,6 +224,52 @@ pub(crate) fn document(path: &Path) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // R32: what the compiler says of a line is told once, in its words; elsewhere rust-analyzer is believed, as
+    // long as it knows the standard library.
+    #[test]
+    fn what_the_server_finds_itself_is_believed_where_it_can_know() {
+        let item = |line: u32, source: &str, code: &str, severity: u32| {
+            let place = json!({"line": line, "character": 0});
+            let range = json!({"start": place, "end": place});
+            let raw = json!({
+                "range": range, "source": source, "code": code, "severity": severity, "message": "m",
+            });
+            published::Diagnostic::read(&raw).expect("it has a message")
+        };
+        let items = [
+            item(1, "rustc", "E0061", 1),
+            item(1, "rust-analyzer", "E0107", 1),
+            item(1, "rust-analyzer", "unused", 2),
+            item(2, "rust-analyzer", "E0308", 1),
+            item(3, "rust-analyzer", "syntax-error", 1),
+            item(4, "rustc", "dead_code", 2),
+            item(4, "rust-analyzer", "E0308", 1),
+        ];
+        let told = |is_blind: bool| -> Vec<String> {
+            let told = trusted_of(&items, is_blind);
+            let shown = |it: &published::Diagnostic| {
+                format!(
+                    "{} {}",
+                    it.range.start.line,
+                    it.code.as_deref().unwrap_or_default()
+                )
+            };
+            told.map(shown).collect()
+        };
+        assert_eq!(
+            told(false),
+            [
+                "1 E0061",
+                "1 unused",
+                "2 E0308",
+                "3 syntax-error",
+                "4 dead_code",
+                "4 E0308"
+            ]
+        );
+        assert_eq!(told(true), ["1 E0061", "3 syntax-error", "4 dead_code"]);
+    }
 
     // R32: the symbol around a diagnostic is the innermost one, in a tree as in a list.
     #[test]

@@ -1,8 +1,9 @@
-//! Whether a rename knows every use, where its server does not know the standard library.
+//! Whether a rename knows every use, where its server complains of something that it lacks.
 //!
-//! rust-analyzer without it answers for what it can resolve, and silently leaves out what it cannot: what is
-//! passed to `println!`, what stands behind a type of the library. So the text is asked as well: every place
-//! of the project's code that has the name must be in the edit, or be known to the server as something else.
+//! rust-analyzer without the standard library, or without a macro that a build makes, answers for what it can
+//! resolve and silently leaves out the rest: what is passed to `println!`, what stands behind a type of the
+//! library. So the text is asked as well: every place of the project's code that has the name must be in the
+//! edit, or be known to the server as something else.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -91,8 +92,7 @@ pub(super) fn unknown(
         n_more => format!(" and {n_more} more"),
     };
     Ok(Some(format!(
-        "it does not have the sources of the standard library and cannot tell whether '{name}' is the same at \
-         {}{more}; run `rustup component add rust-src` (or install your system's package of it), then `reload`",
+        "it cannot tell whether '{name}' is the same at {}{more}",
         told.join(", ")
     )))
 }

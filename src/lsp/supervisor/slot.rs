@@ -396,11 +396,8 @@ impl Inner {
 
     /// Returns the version or the reason; nothing where that cannot be told.
     fn ask_version(&self, launch: &Launch, cancel: &Cancel) -> Option<Result<String, String>> {
-        let mut env = launch.env.clone();
-        for (name, value) in &launch.row.env {
-            env.set(name, value);
-        }
-        let program = Program::new(&launch.program, &launch.root, env).args(["--version"]);
+        let program =
+            Program::new(&launch.program, &launch.root, launch.environment()).args(["--version"]);
         let capture = Capture {
             input: Vec::new(),
             limit: 4096,

@@ -269,6 +269,20 @@ mod tests {
         );
     }
 
+    // D3: what is disabled as a server does not run as a checker; the compiler of TypeScript is both.
+    #[test]
+    fn a_disabled_server_does_not_check_the_project_either() {
+        let processes = toolbox::child::Processes::new(toolbox::child::Watch::Shell);
+        let made = |text: &str| {
+            let checkers_of = Checkers::new(processes.clone(), Env::new());
+            format!("{:?}", checkers(&section(text), checkers_of))
+        };
+        let text = "disabled = ['basedpyright', 'tsc']\n[server.ty]\ndisabled = true\n[checkers]\ndisabled = ['mypy']\n";
+        let without = r#"without: ["basedpyright", "ty", "mypy"]"#;
+        assert!(made(text).contains(without), "{}", made(text));
+        assert!(made("").contains("without: []"), "{}", made(""));
+    }
+
     #[test]
     fn an_adapter_of_the_file_changes_a_built_in_row_or_is_a_new_one() {
         let section: Debug = toml::from_str(

@@ -415,3 +415,48 @@ fn a_question_has_one_time_for_all_its_waits() {
     let output = diagnosed(&project, "a.fk");
     assert_eq!(output.data["state"], "pending", "{}", output.text);
 }
+
+// R22: which place declares a symbol does not depend on where one asks, and columns count characters, also in
+// a header of an older encoding.
+#[test]
+fn clangd_marks_the_same_declarations_from_everywhere() {
+    if peers::find("clangd").is_none() {
+        return;
+    }
+    let source = "#include \"a.h\"\nint total(int a) { return a; }\n";
+    let user =
+        "#include \"a.h\"\n#include \"old.h\"\nint user(void) { return total(1) + old(2); }\n";
+    let files = [
+        ("a.h", "/* é */ int total(int a);\n"),
+        ("a.c", source),
+        ("b.c", user),
+    ];
+    let project = Project::with(&files, |work, options| {
+        let entry = |file: &str| json!({"directory": work, "file": file, "command": format!("cc -c {file}")});
+        let database = json!([entry("a.c"), entry("b.c")]).to_string();
+        std::fs::write(work.join("compile_commands.json"), database).expect("writable");
+        std::fs::write(work.join("old.h"), b"/* \xe9\xe9 */ int old(int a);\n").expect("writable");
+        options
+    });
+    for (file, line) in [("a.h", 1), ("a.c", 2), ("b.c", 3)] {
+        let output = asked(&project, "references", file, line, "total");
+        let list = output.data["locations"].as_array().expect("a list").iter();
+        let shown = |it: &Value| {
+            let is_declared = it["declaration"] == true;
+            format!(
+                "{}:{} {is_declared}",
+                it["file"].as_str().unwrap_or_default(),
+                it["column"]
+            )
+        };
+        let places: Vec<String> = list.map(shown).collect();
+        assert_eq!(
+            places,
+            ["a.c:5 true", "a.h:13 true", "b.c:25 false"],
+            "{}",
+            output.text
+        );
+    }
+    let output = asked(&project, "definition", "b.c", 3, "old");
+    assert_eq!(output.data["locations"][0]["column"], 14, "{}", output.text);
+}

@@ -41,9 +41,11 @@ fn is_whole(text: &str, at: usize, length: usize) -> bool {
 
 /// Whether a name in a string is an argument of a format: `{name}`, `{name:?}`, `{0:name$}`.
 fn is_in_braces(text: &str, at: usize, length: usize) -> bool {
-    let before = text[..at].trim_end().chars().next_back();
+    // Two braces are one that is written.
+    let braces = text[..at].bytes().rev().take_while(|byte| *byte == b'{');
+    let is_open = braces.count() % 2 == 1;
     let after = text[at + length..].trim_start().chars().next();
-    (before == Some('{') && matches!(after, Some('}' | ':'))) || after == Some('$')
+    (is_open && matches!(after, Some('}' | ':'))) || after == Some('$')
 }
 
 /// Returns what begins at an offset, and its length, which is never zero.
@@ -149,7 +151,7 @@ mod tests {
             ("// total\ntotal", 1),
             ("/* total /* total */ total */ total", 1),
             ("\"total\" \"a \\\" total\" total", 1),
-            ("\"{total} {total:?} {0:total$} {{ total }}\"", 3),
+            ("\"{total} {total:?} {0:total$} {{total}} {{ total }}\"", 3),
             ("r#\"total \" total\"# r\"total\" br\"total\" total", 1),
             ("'\"' total '\\'' total '\\u{e9}' total 'é' total", 4),
             ("fn f<'total>(x: &'total str) {}", 2),

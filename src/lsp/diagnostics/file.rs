@@ -100,7 +100,7 @@ pub fn diagnostics_of(
             }
         }
     }
-    without_repeats(&mut diagnostics);
+    without_repeats(&mut diagnostics, |it| it);
     diagnostics.sort();
     diagnostics.dedup();
     if !diagnostics.is_empty() {

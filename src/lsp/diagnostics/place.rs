@@ -98,7 +98,7 @@ const UNDEFINED: [&str; 2] = ["reportUndefinedVariable", "unresolved-reference"]
 
 /// Leaves out what a linter says of a name that is not defined where a type checker says it of the same
 /// place.
-pub(crate) fn without_repeats(diagnostics: &mut Vec<Diagnostic>) {
+pub(crate) fn without_repeats<T>(list: &mut Vec<T>, of: impl Fn(&T) -> &Diagnostic) {
     let code = |diagnostic: &Diagnostic| diagnostic.code.clone().unwrap_or_default();
     let place = |it: &Diagnostic| (it.path.clone(), it.line, it.column);
     let is_said = |it: &&Diagnostic| {
@@ -107,8 +107,8 @@ pub(crate) fn without_repeats(diagnostics: &mut Vec<Diagnostic>) {
             || (it.source.as_deref() == Some("pyflakes")
                 && it.message.starts_with("undefined name"))
     };
-    let said: Vec<_> = diagnostics.iter().filter(is_said).map(place).collect();
-    diagnostics.retain(|it| code(it) != "F821" || !said.contains(&place(it)));
+    let said: Vec<_> = list.iter().map(&of).filter(is_said).map(place).collect();
+    list.retain(|it| code(of(it)) != "F821" || !said.contains(&place(of(it))));
 }
 
 /// Says why what a server said about a file need not be so, if that is the case: without the flags of the

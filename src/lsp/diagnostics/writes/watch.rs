@@ -68,7 +68,7 @@ impl Watch {
             .values()
             .flat_map(|answer| answer.found.iter().cloned())
             .collect();
-        without_repeats(&mut all);
+        without_repeats(&mut all, |it| it);
         all.sort();
         all.dedup();
         all

@@ -107,6 +107,10 @@ pub trait WriteObserver: Send + Sync {
 
     /// Is called once after success with the same paths, when the lock is free again.
     fn after(&self, paths: &[PathBuf]);
+
+    /// Is called right before [`Self::before`] of a commit that gives one thing another name: what was said of
+    /// it names it anew afterwards, and is no news for that.
+    fn renaming(&self, _from: &str, _to: &str) {}
 }
 
 /// The observer that does nothing.

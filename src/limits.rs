@@ -366,6 +366,9 @@ pub const WRITE_SHOWN: usize = 30;
 
 /// How long a language server may take to work out a rename.
 pub const RENAME_TIME: Duration = Duration::from_secs(60);
+
+/// Places with the name that a server without the standard library is asked about before a rename (R38).
+pub const RENAME_ASKED: usize = 100;
 // Finding files and text, shell commands, delivered artifacts.
 
 /// Files that one answer of `Glob` lists, where the caller names no other number (R146).

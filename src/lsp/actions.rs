@@ -13,7 +13,7 @@ use crate::limits;
 use crate::lsp::client::Server;
 use crate::lsp::convert::Lines;
 use crate::lsp::navigate::tell_incomplete;
-use crate::lsp::question::{AskError, Gap, Opened, Spot};
+use crate::lsp::question::{AskError, Gap, Opened, Spot, within};
 use crate::lsp::supervisor::Supervisor;
 use crate::lsp::symbol::Target;
 use crate::lsp::uri;
@@ -60,7 +60,11 @@ pub fn actions(
     opened.needs("codeActionProvider", METHOD, "code actions")?;
     let target = supervisor.locate(&opened, spot)?;
     let mut found = offered(supervisor, &opened.server, &opened, target, cancel)?;
-    for linter in supervisor.linters_for(spot.path, cancel) {
+    let deadline = supervisor.request_deadline(&opened);
+    let linters = within(deadline, cancel, |stop| {
+        supervisor.linters_for(spot.path, stop)
+    });
+    for linter in linters {
         if linter.sync(spot.path).is_ok()
             && linter.supports("codeActionProvider", METHOD)
             // A linter that fails takes nothing from the answer.
@@ -101,7 +105,7 @@ fn offered(
         "range": range,
         "context": {"diagnostics": problems, "triggerKind": 1}
     });
-    let deadline = supervisor.request_deadline();
+    let deadline = supervisor.request_deadline(opened);
     let answer = server.query(METHOD, params, deadline, cancel)?;
     let values = answer.as_array().into_iter().flatten();
     let usable = values.filter(|value| value["disabled"].is_null());

@@ -6,6 +6,7 @@
 //! that waits has a deadline. Which server to start and when to start it again is the supervisor's affair.
 
 mod capabilities;
+mod health;
 mod listing;
 mod owner;
 mod pull;
@@ -250,22 +251,6 @@ impl Server {
     /// Returns what the server calls its version.
     pub fn version(&self) -> Option<String> {
         self.shared.lock().version.clone()
-    }
-
-    /// Returns what it complains about, once: a server that has loaded what it could answers no better when it
-    /// is asked again.
-    pub(crate) fn health(&self) -> Option<String> {
-        let mut state = self.shared.lock();
-        if state.told_health == state.health {
-            return None;
-        }
-        state.told_health = state.health.clone();
-        state.health.clone()
-    }
-
-    /// Returns what it complains about now, told or not.
-    pub(crate) fn complaint(&self) -> Option<String> {
-        self.shared.lock().health.clone()
     }
 
     pub(crate) fn n_open(&self) -> usize {

@@ -43,6 +43,9 @@ pub struct HierarchyReport {
     pub shown: usize,
     /// How many there are.
     pub total: usize,
+    /// Why there is nothing to list, where the server does not take what stands there for part of such a
+    /// hierarchy at all.
+    pub note: Option<String>,
     /// Why the answer may miss something, if it may.
     pub incomplete: Option<Gap>,
     /// The files outside the workspace that are named.
@@ -116,6 +119,18 @@ impl Direction {
         }
     }
 
+    /// Says that a server gave nothing to start from.
+    fn nothing_there(self, server: &str) -> String {
+        let (what, of_what) = match self {
+            Self::IncomingCalls | Self::OutgoingCalls => ("nothing callable", "calls"),
+            Self::Supertypes | Self::Subtypes => ("no type", "types"),
+        };
+        format!(
+            "{server} knows {what} at that place and gives no hierarchy of {of_what} for it; ask at the \
+             declaration of what it stands for, or ask for references"
+        )
+    }
+
     fn noun(self, n: usize) -> &'static str {
         match (self, n) {
             (Self::IncomingCalls, 1) => "caller",
@@ -144,9 +159,11 @@ pub fn neighbours(
     let target = supervisor.locate(&opened, spot)?;
     supervisor.widen_for(&mut opened, target, cancel)?;
     supervisor.load_projects_for(&mut opened, target, Extent::Project, cancel)?;
-    let deadline = supervisor.project_deadline();
+    let deadline = supervisor.project_deadline(&opened);
     let server = &opened.server;
     let items = server.query(prepare, opened.at(target), deadline, cancel)?;
+    let is_any = items.as_array().is_some_and(|items| !items.is_empty());
+    let note = (!is_any).then(|| direction.nothing_there(server.id()));
     let mut reader = Reader::new(supervisor.workspace(), server);
     let mut found = Vec::new();
     for item in items.as_array().into_iter().flatten() {
@@ -174,6 +191,7 @@ pub fn neighbours(
         shown: found.len(),
         total,
         items: found,
+        note,
         incomplete: opened.incomplete(),
         outside: reader.outside,
     })
@@ -212,6 +230,7 @@ impl fmt::Display for HierarchyReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let noun = self.direction.noun(self.total);
         match self.total {
+            0 if let Some(note) = &self.note => writeln!(f, "not known: {note}")?,
             0 => writeln!(f, "no {noun} of '{}' found", self.symbol)?,
             total if total > self.shown => writeln!(
                 f,

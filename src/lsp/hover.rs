@@ -41,7 +41,7 @@ pub fn hover(
     let method = "textDocument/hover";
     opened.needs("hoverProvider", method, "hover")?;
     let target = supervisor.locate(&opened, spot)?;
-    let deadline = supervisor.request_deadline();
+    let deadline = supervisor.request_deadline(&opened);
     let answer = opened
         .server
         .query(method, opened.at(target), deadline, cancel)?;

@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::lsp::diagnostics::place::without_twins;
 use crate::lsp::diagnostics::{Diagnostic, Severity};
 use crate::lsp::published;
+use crate::lsp::symbol::is_identifier;
 
 /// What one run has been told, by file.
 #[derive(Debug, Default)]
@@ -28,6 +28,12 @@ pub struct Appeared {
 /// How often each diagnostic of one file is there, without its place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts(BTreeMap<Key, usize>);
+
+/// Names that things got since what was wrong was looked at: from which to which, in order.
+///
+/// What was said of a thing names it anew after a rename, and is the same all the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Renamed(Vec<(String, String)>);
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
@@ -47,10 +53,10 @@ impl Counts {
     }
 
     /// Counts what a server said about a file, as [`Self::of`] counts it when it is told.
-    pub(crate) fn of_published(items: &[published::Diagnostic]) -> Self {
+    pub(crate) fn of_published<'a>(items: impl Iterator<Item = &'a published::Diagnostic>) -> Self {
         let mut seen = BTreeSet::new();
         let mut counts = BTreeMap::new();
-        for item in without_twins(items) {
+        for item in items {
             let severity = match item.severity {
                 published::Severity::Error => Severity::Error,
                 published::Severity::Warning => Severity::Warning,
@@ -65,6 +71,17 @@ impl Counts {
                 };
                 *counts.entry(key).or_default() += 1;
             }
+        }
+        Self(counts)
+    }
+
+    /// Counts with the names of before.
+    fn under_old_names(&self, renamed: &Renamed) -> Self {
+        let mut counts = BTreeMap::new();
+        for (key, count) in &self.0 {
+            *counts
+                .entry(key.clone().under_old_names(renamed))
+                .or_default() += count;
         }
         Self(counts)
     }
@@ -84,26 +101,34 @@ impl Counts {
 
 impl Ledger {
     /// Returns what `now` has more often than the baseline and than the run was told, sorted by place, and
-    /// remembers it as told.
-    pub fn newly(&self, path: &Path, baseline: &Counts, now: &[Diagnostic]) -> Vec<Appeared> {
+    /// remembers it as told. What differs by a new name alone is the same.
+    pub(crate) fn newly(
+        &self,
+        path: &Path,
+        baseline: &Counts,
+        now: &[Diagnostic],
+        renamed: &Renamed,
+    ) -> Vec<Appeared> {
         let counts = Counts::of(now);
         let mut ledger = self.lock();
         let told = ledger.entry(path.to_owned()).or_default();
+        let baseline = baseline.under_old_names(renamed);
+        let known = told.under_old_names(renamed);
         told.cap_at(&counts);
         let mut appeared = Vec::new();
-        for (key, &count) in &counts.0 {
-            let known = baseline.count(key).max(told.count(key)).min(count);
+        for (key, &count) in &counts.under_old_names(renamed).0 {
+            let known = baseline.count(key).max(known.count(key)).min(count);
             if known == count {
                 continue;
             }
-            told.0.insert(key.clone(), count);
             let mut equal: Vec<_> = now
                 .iter()
-                .filter(|diagnostic| Key::of(diagnostic) == *key)
+                .filter(|diagnostic| Key::of(diagnostic).under_old_names(renamed) == *key)
                 .collect();
             equal.sort();
             // Which of the equal ones are new cannot be known; the last ones are as good as any.
             if let Some(diagnostic) = equal.get(known) {
+                told.0.insert(Key::of(diagnostic), count);
                 appeared.push(Appeared {
                     diagnostic: (*diagnostic).clone(),
                     count: count - known,
@@ -140,6 +165,38 @@ impl Key {
             code: diagnostic.code.clone(),
             message: without_places(&diagnostic.message),
         }
+    }
+
+    fn under_old_names(mut self, renamed: &Renamed) -> Self {
+        self.message = renamed.undone_in(self.message);
+        self
+    }
+}
+
+impl Renamed {
+    /// Takes note of one more.
+    pub(crate) fn add(&mut self, from: &str, to: &str) {
+        self.0.push((from.to_owned(), to.to_owned()));
+    }
+
+    /// Writes the old names for the new ones, where these stand as whole words.
+    fn undone_in(&self, message: String) -> String {
+        let undone = |message: String, (from, to): &(String, String)| {
+            let mut text = String::with_capacity(message.len());
+            let mut rest = 0;
+            for (at, word) in message.match_indices(to.as_str()) {
+                let before = message[..at].chars().next_back();
+                let after = message[at + word.len()..].chars().next();
+                if !before.is_some_and(is_identifier) && !after.is_some_and(is_identifier) {
+                    text.push_str(&message[rest..at]);
+                    text.push_str(from);
+                    rest = at + word.len();
+                }
+            }
+            text.push_str(&message[rest..]);
+            text
+        };
+        self.0.iter().rev().fold(message, undone)
     }
 }
 
@@ -196,7 +253,12 @@ mod tests {
     }
 
     fn newly(ledger: &Ledger, baseline: &[Diagnostic], now: &[Diagnostic]) -> Vec<(usize, usize)> {
-        let appeared = ledger.newly(Path::new("/w/a.rs"), &Counts::of(baseline), now);
+        let appeared = ledger.newly(
+            Path::new("/w/a.rs"),
+            &Counts::of(baseline),
+            now,
+            &Renamed::default(),
+        );
         appeared
             .iter()
             .map(|appeared| (appeared.diagnostic.line, appeared.count))
@@ -271,6 +333,57 @@ mod tests {
         for (n, other) in [warning, code, at(1, "y")].into_iter().enumerate() {
             assert_eq!(newly(&ledger, from_ref(&base), &[other]), [(1, 1)], "{n}");
         }
+    }
+
+    // R32, R38: an error that names what was renamed is the old one; one that the rename caused is new.
+    #[test]
+    fn an_old_error_under_a_new_name_is_not_told() {
+        let path = Path::new("/w/a.rs");
+        let newly = |baseline: &[&str], now: &[&str], names: &[(&str, &str)]| {
+            let at = |messages: &[&str]| -> Vec<Diagnostic> {
+                messages.iter().map(|message| at(1, message)).collect()
+            };
+            let mut renamed = Renamed::default();
+            names.iter().for_each(|(from, to)| renamed.add(from, to));
+            let baseline = Counts::of(&at(baseline));
+            let appeared = Ledger::default().newly(path, &baseline, &at(now), &renamed);
+            appeared.len()
+        };
+        let names = [("foo", "bar")];
+        assert_eq!(newly(&["undefined: foo"], &["undefined: bar"], &names), 0);
+        assert_eq!(newly(&["undefined: foo"], &["undefined: bar"], &[]), 1);
+        assert_eq!(
+            newly(&["undefined: foo"], &["undefined: foobar"], &names),
+            1,
+            "a part of a word is another name"
+        );
+        // What stayed under the old name, and what is there once more, count as well.
+        let before = ["undefined: foo", "no foo"];
+        assert_eq!(newly(&before, &["undefined: bar", "no foo"], &names), 0);
+        let now = ["undefined: bar", "undefined: foo"];
+        assert_eq!(newly(&before, &now, &names), 1);
+        assert_eq!(newly(&[], &["bar is declared twice"], &names), 1);
+        // Renamed twice, and back.
+        let names = [("foo", "bar"), ("bar", "baz")];
+        assert_eq!(newly(&["undefined: foo"], &["undefined: baz"], &names), 0);
+        let names = [("foo", "bar"), ("bar", "foo")];
+        assert_eq!(newly(&["undefined: foo"], &["undefined: foo"], &names), 0);
+        // The ledger knows it under both names.
+        let ledger = Ledger::default();
+        let mut renamed = Renamed::default();
+        renamed.add("foo", "bar");
+        let none = Counts::default();
+        let old = [at(1, "no foo")];
+        assert_eq!(
+            ledger.newly(path, &none, &old, &Renamed::default()).len(),
+            1
+        );
+        assert_eq!(
+            ledger
+                .newly(path, &none, &[at(1, "no bar")], &renamed)
+                .len(),
+            0
+        );
     }
 
     // R35: a message may name a place, and the place may move.

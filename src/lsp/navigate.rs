@@ -12,6 +12,7 @@ use crate::limits;
 use crate::lsp::places::{Location, Place, Reader};
 use crate::lsp::question::{AskError, Gap, Opened, Spot};
 use crate::lsp::reach::Extent;
+use crate::lsp::servers::Ready;
 use crate::lsp::supervisor::Supervisor;
 use crate::lsp::symbol::Target;
 
@@ -119,8 +120,8 @@ pub fn locations(
         params["context"] = json!({"includeDeclaration": true});
     }
     let deadline = match relation {
-        Relation::Definition | Relation::TypeDefinition => supervisor.request_deadline(),
-        Relation::Implementation | Relation::References => supervisor.project_deadline(),
+        Relation::Definition | Relation::TypeDefinition => supervisor.request_deadline(&opened),
+        Relation::Implementation | Relation::References => supervisor.project_deadline(&opened),
     };
     let answer = opened
         .server
@@ -160,21 +161,33 @@ fn mark_declarations(
     cancel: &Cancel,
     found: &mut [Location],
 ) {
-    let deadline = supervisor.request_deadline();
-    let relation = Relation::Definition;
-    let answer = opened
-        .server
-        .query(relation.method(), opened.at(target), deadline, cancel);
+    let deadline = supervisor.request_deadline(opened);
+    let server = &opened.server;
+    let read = |answer: &Value| -> Vec<Location> {
+        let mut reader = Reader::new(supervisor.workspace(), server);
+        let places = Place::read_all(answer);
+        places.iter().map(|place| reader.location(place)).collect()
+    };
+    let is_at = |places: &[Location], one: &Location| {
+        let place = |it: &Location| (it.file.clone(), it.line, it.column);
+        places.iter().any(|other| place(other) == place(one))
+    };
+    // clangd goes from a declaration to the definition and back, so what is one is asked the other way round.
+    let is_toggling = server.row().ready == Ready::BackgroundIndex;
+    let (relation, mut params) = match is_toggling {
+        true => (Relation::References, opened.at(target)),
+        false => (Relation::Definition, opened.at(target)),
+    };
+    if is_toggling {
+        params["context"] = json!({"includeDeclaration": false});
+    }
     // Without an answer the list is as good as before.
-    let Ok(answer) = answer else { return };
-    let mut reader = Reader::new(supervisor.workspace(), &opened.server);
-    for place in Place::read_all(&answer) {
-        let declared = reader.location(&place);
-        for location in found.iter_mut() {
-            location.declaration |= location.file == declared.file
-                && location.line == declared.line
-                && location.column == declared.column;
-        }
+    let Ok(answer) = server.query(relation.method(), params, deadline, cancel) else {
+        return;
+    };
+    let places = read(&answer);
+    for location in found.iter_mut() {
+        location.declaration = is_at(&places, location) != is_toggling;
     }
 }
 

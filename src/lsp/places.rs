@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::limits;
 use crate::lsp::client::Server;
-use crate::lsp::convert::Lines;
+use crate::lsp::convert::{Encoding, Lines};
 use crate::lsp::documents::Content;
 use crate::lsp::uri;
 use crate::text::{LineIndex, clip};
@@ -120,11 +120,7 @@ impl<'a> Reader<'a> {
     pub(crate) fn at(&mut self, path: &Path, start: Position) -> (usize, usize, String) {
         let encoding = self.server.encoding();
         let Some(text) = self.text(path) else {
-            return (
-                start.line as usize + 1,
-                start.character as usize + 1,
-                String::new(),
-            );
+            return unreadable(path, start, encoding);
         };
         let offset = Lines::new(&text).offset(start, encoding);
         let index = LineIndex::new(text.as_bytes());
@@ -156,6 +152,37 @@ impl<'a> Reader<'a> {
             }
         }
     }
+}
+
+/// A place in a file that is no text for a server, such as one in an older encoding: columns count characters
+/// there as well, a byte that is none for one.
+fn unreadable(path: &Path, start: Position, encoding: Encoding) -> (usize, usize, String) {
+    let (line, character) = (start.line as usize, start.character as usize);
+    let is_bounded = path
+        .metadata()
+        .is_ok_and(|it| it.is_file() && it.len() <= limits::LSP_DOCUMENT_BYTES);
+    let bytes = match is_bounded {
+        true => std::fs::read(path).unwrap_or_default(),
+        false => Vec::new(),
+    };
+    let Some(bytes) = bytes.split(|byte| *byte == b'\n').nth(line) else {
+        return (line + 1, character + 1, String::new());
+    };
+    let text = String::from_utf8_lossy(bytes);
+    let column = match encoding {
+        Encoding::Utf8 => {
+            let before = &bytes[..character.min(bytes.len())];
+            String::from_utf8_lossy(before).chars().count()
+        }
+        Encoding::Utf16 | Encoding::Utf32 => {
+            let lines = Lines::new(&text);
+            let character = start.character;
+            let before = lines.offset(Position { line: 0, character }, encoding);
+            text[..before].chars().count()
+        }
+    };
+    let text = clip(text.trim(), limits::LINE_CHARS).into_owned();
+    (line + 1, column + 1, text)
 }
 
 impl fmt::Display for Location {

@@ -65,6 +65,8 @@ pub struct Opened {
     pub stale: Option<String>,
     /// An open file of each further project that was loaded for the question.
     pub beside: Vec<PathBuf>,
+    /// When the question began.
+    pub begun: Instant,
 }
 
 /// Why an answer may miss something; as JSON it is the reason alone.
@@ -79,16 +81,51 @@ impl Supervisor {
     /// Brings the servers up to the disk, opens a file with the one that answers for it, and waits until
     /// that has loaded.
     pub fn open(&self, path: &Path, cancel: &Cancel) -> Result<Opened, AskError> {
-        let mut opened = self.open_now(path, cancel)?;
-        let deadline = Instant::now() + self.options().timeouts.ready;
+        self.open_since(path, Instant::now(), cancel)
+    }
+
+    /// The same for a question that was begun before, and has the rest of its time.
+    pub(crate) fn open_since(
+        &self,
+        path: &Path,
+        begun: Instant,
+        cancel: &Cancel,
+    ) -> Result<Opened, AskError> {
+        let mut opened = self.open_now_since(path, begun, cancel)?;
+        let deadline = self.ready_deadline(begun);
         opened.readiness = opened.server.wait_ready(path, deadline, cancel)?;
         Ok(opened)
     }
 
     /// The same without the wait, for what needs no more than the file itself.
     pub fn open_now(&self, path: &Path, cancel: &Cancel) -> Result<Opened, AskError> {
-        let server = self.server_for(path, cancel)?;
-        let stale = self.refresh(cancel);
+        self.open_now_since(path, Instant::now(), cancel)
+    }
+
+    fn open_now_since(
+        &self,
+        path: &Path,
+        begun: Instant,
+        cancel: &Cancel,
+    ) -> Result<Opened, AskError> {
+        let deadline = self.start_deadline(begun);
+        let server = within(deadline, cancel, |stop| self.server_for(path, stop));
+        let server = server.map_err(|unusable| match unusable.reasons.last() {
+            Some(last) if unusable.cancelled && !cancel.is_cancelled() => {
+                AskError::Server(LspError::TimedOut {
+                    server: last.server.clone(),
+                    method: "initialize".to_owned(),
+                    after: begun.elapsed(),
+                })
+            }
+            _ => unusable.into(),
+        })?;
+        let stale = within(deadline, cancel, |stop| {
+            let stale = self.refresh(stop);
+            let is_late = stop.is_cancelled() && !cancel.is_cancelled();
+            let late = "what others changed on disk is not taken in yet";
+            stale.or_else(|| is_late.then(|| late.to_owned()))
+        });
         let synced = server.sync(path)?;
         Ok(Opened {
             readiness: server.readiness(),
@@ -97,6 +134,7 @@ impl Supervisor {
             text: synced.text,
             stale,
             beside: Vec::new(),
+            begun,
         })
     }
 
@@ -106,20 +144,42 @@ impl Supervisor {
         symbol::locate(&opened.text, spot.line, spot.symbol, &shown)
     }
 
-    /// Returns when one question has taken too long.
-    pub fn request_deadline(&self) -> Instant {
-        Instant::now() + self.options().timeouts.request
+    /// Returns when one question has taken too long: its start, its wait for the server and its requests
+    /// share one time.
+    pub(crate) fn request_deadline(&self, opened: &Opened) -> Instant {
+        let request = self.options().timeouts.request;
+        (Instant::now() + request).min(self.question_deadline(opened.begun))
     }
 
     /// Returns when a question about the whole project has taken too long. A host that gives one question
     /// more gets it for these too.
-    pub fn project_deadline(&self) -> Instant {
-        let request = self.options().timeouts.request;
+    pub(crate) fn project_deadline(&self, opened: &Opened) -> Instant {
+        let timeouts = self.options().timeouts;
         // Shorter than the product's own, it is a bound that somebody chose.
-        match request < limits::LSP_REQUEST {
-            true => Instant::now() + request,
-            false => Instant::now() + request.max(limits::LSP_PROJECT_REQUEST),
-        }
+        let request = match timeouts.request < limits::LSP_REQUEST {
+            true => timeouts.request,
+            false => timeouts.request.max(limits::LSP_PROJECT_REQUEST),
+        };
+        (Instant::now() + request).min(opened.begun + request.max(timeouts.ready))
+    }
+
+    /// Returns when a question that began then is over.
+    pub(crate) fn question_deadline(&self, begun: Instant) -> Instant {
+        let timeouts = self.options().timeouts;
+        begun + timeouts.request.max(timeouts.ready)
+    }
+
+    /// Returns until when a question waits for the start of its server; what is left is for the answer itself.
+    fn start_deadline(&self, begun: Instant) -> Instant {
+        let timeouts = self.options().timeouts;
+        let whole = timeouts.request.max(timeouts.ready);
+        begun + (whole - timeouts.request.min(whole / 4))
+    }
+
+    /// Returns until when it waits for its server to load.
+    pub(crate) fn ready_deadline(&self, begun: Instant) -> Instant {
+        let ready = Instant::now() + self.options().timeouts.ready;
+        ready.min(self.start_deadline(begun))
     }
 
     /// Finds a symbol before any server is asked, so that a wrong line costs no start of one.
@@ -129,6 +189,24 @@ impl Supervisor {
         symbol::locate(&content.text, spot.line, spot.symbol, &shown)?;
         Ok(())
     }
+}
+
+/// Does something that a cancel ends, and ends it at a deadline.
+pub(crate) fn within<T>(deadline: Instant, cancel: &Cancel, work: impl FnOnce(&Cancel) -> T) -> T {
+    let stop = cancel.child();
+    let (done, waiting) = crossbeam_channel::bounded::<()>(0);
+    std::thread::scope(|scope| {
+        let alarm = stop.clone();
+        scope.spawn(move || {
+            let woken = waiting.recv_deadline(deadline);
+            if woken == Err(crossbeam_channel::RecvTimeoutError::Timeout) {
+                alarm.cancel();
+            }
+        });
+        let result = work(&stop);
+        drop(done);
+        result
+    })
 }
 
 impl Opened {
@@ -165,10 +243,8 @@ impl Opened {
             // A server that has loaded and complains, such as of a missing standard library, finds less, and
             // will later too.
             Readiness::Ready => {
-                let health = self.server.health();
-                let first = |health: String| health.lines().next().map(str::to_owned);
                 let lasting = |why: String| Gap { why, passes: false };
-                let gap = health.and_then(first).map(lasting);
+                let gap = self.server.health().map(lasting);
                 gap.or_else(|| self.stale.clone().map(passing))
             }
             Readiness::Incomplete(why) => Some(passing(why.clone())),

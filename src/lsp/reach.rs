@@ -46,12 +46,12 @@ pub(crate) enum Extent {
 
 /// The files of a project that matter to a question.
 #[derive(Debug, Default)]
-struct Naming {
-    files: Vec<PathBuf>,
+pub(crate) struct Naming {
+    pub(crate) files: Vec<PathBuf>,
     /// How many were looked into.
     n_searched: usize,
     /// How many were not, because there are too many.
-    n_left: usize,
+    pub(crate) n_left: usize,
     /// Whether others may use what is asked about under another name.
     is_aliased: bool,
 }
@@ -104,7 +104,8 @@ impl Supervisor {
         if !opened.readiness.is_ready() || !is_known || !is_described {
             return Ok(());
         }
-        let deadline = Instant::now() + self.options().timeouts.ready;
+        let ready = Instant::now() + self.options().timeouts.ready;
+        let deadline = ready.min(self.question_deadline(opened.begun));
         let loaded = projects::load(self, opened, needle, deadline, cancel)?;
         if loaded.has_opened {
             // What was opened may have made the server load more.
@@ -139,7 +140,8 @@ impl Supervisor {
             ReachRule::Project => None,
             ReachRule::Described(names) if is_described(&opened.path, server.root(), names) => None,
             ReachRule::Described(names) => {
-                let deadline = Instant::now() + self.options().timeouts.ready;
+                let ready = Instant::now() + self.options().timeouts.ready;
+                let deadline = ready.min(self.question_deadline(opened.begun));
                 let naming = naming(server, needle, cancel);
                 let why = open(server, &naming, deadline, cancel)?;
                 if why.is_none() {
@@ -216,7 +218,7 @@ fn advice(root: &RootRule) -> &'static str {
 }
 
 /// Finds the files of a server's project that have the needle.
-fn naming(server: &Server, needle: Needle<'_>, cancel: &Cancel) -> Naming {
+pub(crate) fn naming(server: &Server, needle: Needle<'_>, cancel: &Cancel) -> Naming {
     let serves = |path: &Path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         server.row().language_of(&name).is_some()

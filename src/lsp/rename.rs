@@ -3,6 +3,9 @@
 //! A server that has not loaded its project renames in the one file that it knows and says nothing of it,
 //! so an incomplete index is a refusal and not a remark.
 
+mod text;
+mod uses;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -18,7 +21,7 @@ use crate::lsp::edits::{Change, Context, EditError, OpenDocument, Planned, plan}
 use crate::lsp::error::{LspError, METHOD_NOT_FOUND};
 use crate::lsp::names::{self, NameError};
 use crate::lsp::question::{AskError, Opened, Spot};
-use crate::lsp::reach::Extent;
+use crate::lsp::reach::{Extent, word_at};
 use crate::lsp::servers::Ready;
 use crate::lsp::supervisor::Supervisor;
 use crate::lsp::symbol::Target;
@@ -78,6 +81,8 @@ pub enum RenameError {
 pub struct Rename {
     /// What is to be done.
     pub planned: Planned,
+    /// The whole name that goes away.
+    pub name: String,
     /// Who made it, and must hear of it afterwards.
     server: Arc<Server>,
 }
@@ -101,15 +106,15 @@ pub fn rename(
     let mut opened = supervisor.open_now(spot.path, cancel)?;
     let target = supervisor.locate(&opened, spot).map_err(AskError::from)?;
     check_name(supervisor, &opened, target, new_name, cancel)?;
-    let deadline = Instant::now() + supervisor.options().timeouts.ready;
+    let deadline = supervisor.ready_deadline(opened.begun);
     let ready = opened.server.wait_ready(spot.path, deadline, cancel);
     opened.readiness = ready.map_err(AskError::from)?;
     opened.needs("renameProvider", "textDocument/rename", "rename")?;
     supervisor.widen_for(&mut opened, target, cancel)?;
     supervisor.load_projects_for(&mut opened, target, Extent::Projects, cancel)?;
     let server = &opened.server;
-    // A server that has loaded the project and complains of something beside it, such as of the packages of
-    // the standard library, still knows every use in the project: that is a note, no reason to refuse.
+    // A server that has loaded the project and complains of something beside it may still know every use in
+    // the project: what it answers is looked at below.
     let server_id = || server.id().to_owned();
     match opened.readiness.clone() {
         Readiness::Ready => {}
@@ -122,7 +127,7 @@ pub fn rename(
             return Err(RenameError::Limited { server, why });
         }
     }
-    let deadline = Instant::now() + limits::RENAME_TIME.max(supervisor.options().timeouts.request);
+    let deadline = opened.begun + limits::RENAME_TIME.max(supervisor.options().timeouts.request);
     let refused = |reason: String| RenameError::NotRenamable {
         server: server.id().to_owned(),
         symbol: spot.symbol.to_owned(),
@@ -145,10 +150,24 @@ pub fn rename(
         open: &|path| open_document(server, path),
     };
     let mut planned = plan(&edit, &context)?;
-    let gap = opened.incomplete();
-    planned
-        .to_confirm
-        .extend(gap.map(|gap| gap.why().to_owned()));
+    let name = word_at(&opened.text, target)
+        .unwrap_or(spot.symbol)
+        .to_owned();
+    let complaint = server.complaint();
+    let complaint = complaint.filter(|_| server.row().ready == Ready::Quiescent);
+    if let Some(complaint) = complaint {
+        let places = uses::unknown(supervisor, &opened, &name, &edit, deadline, cancel)?;
+        if let Some(places) = places {
+            let server = server_id();
+            let cause = complaint.lines().next().unwrap_or_default();
+            let why = format!("{places}: {cause}");
+            return Err(RenameError::Limited { server, why });
+        }
+    } else {
+        let gap = opened.incomplete();
+        let why = gap.map(|gap| gap.why().to_owned());
+        planned.to_confirm.extend(why);
+    }
     if planned.operations.is_empty() {
         return Err(RenameError::Nothing {
             server: server.id().to_owned(),
@@ -157,6 +176,7 @@ pub fn rename(
     }
     Ok(Rename {
         planned,
+        name,
         server: Arc::clone(server),
     })
 }
@@ -187,7 +207,7 @@ fn is_member(supervisor: &Supervisor, opened: &Opened, target: Target, cancel: &
     const MEMBERS: [u64; 4] = [6, 7, 8, 22];
     let method = "textDocument/documentSymbol";
     let params = json!({"textDocument": {"uri": uri::from_path(&opened.path)}});
-    let deadline = supervisor.request_deadline();
+    let deadline = supervisor.request_deadline(opened);
     let Ok(symbols) = opened.server.query(method, params, deadline, cancel) else {
         return false;
     };

@@ -43,6 +43,13 @@ pub struct ServerRow {
     pub reach: ReachRule,
     /// The units in which it counts inside a line, where it counts in others than it says.
     pub counts_in: Option<Encoding>,
+    /// The same for the places of its diagnostics, where they differ from the rest.
+    pub diagnoses_in: Option<Encoding>,
+    /// What a line of its standard error has that says why the project is not loaded as it is described;
+    /// nothing where it says so by the protocol or not at all.
+    pub complains: String,
+    /// The lowest version, as `--version` gives it, that is a server at all.
+    pub since: Option<u32>,
     /// Whether its program may be there and still not run, so that `--version` is asked first.
     pub probe: bool,
     /// Whether no test has run it yet.
@@ -140,6 +147,9 @@ pub struct Row {
     ready: Ready,
     reach: Reach,
     counts_in: Option<Encoding>,
+    diagnoses_in: Option<Encoding>,
+    complains: &'static str,
+    since: Option<u32>,
     probe: bool,
     unverified: bool,
     install: &'static str,
@@ -176,6 +186,9 @@ const DEFAULT: Row = Row {
     ready: Ready::Progress,
     reach: Reach::Project,
     counts_in: None,
+    diagnoses_in: None,
+    complains: "",
+    since: None,
     probe: false,
     unverified: false,
     install: "",
@@ -216,6 +229,9 @@ impl Row {
                 Reach::Searched { naming, files } => ReachRule::Searched { naming, files },
             },
             counts_in: self.counts_in,
+            diagnoses_in: self.diagnoses_in,
+            complains: self.complains.to_owned(),
+            since: self.since,
             probe: self.probe,
             unverified: self.unverified,
             install: self.install.to_owned(),

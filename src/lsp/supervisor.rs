@@ -230,6 +230,7 @@ impl Supervisor {
             if server.is_watching() {
                 // A server that is gone hears of nothing.
                 let _ = server.watched_files(&changes);
+                forgive(server, &changes);
                 if server.row().ready == Ready::Quiescent {
                     present_changed(server, &changes);
                 }
@@ -252,6 +253,7 @@ impl Supervisor {
         for server in self.servers() {
             // A server that is gone hears of nothing.
             let _ = server.watched_files(changes);
+            forgive(&server, changes);
             server.stir();
             if let [(path, _)] = changes {
                 // What is said of the one file that changed, and was given to the server, is no older.
@@ -479,6 +481,13 @@ fn present_changed(server: &Server, changes: &[(PathBuf, FileChange)]) {
     for path in served(server, changes) {
         // One that is gone again, or no text, the server may look at itself.
         let _ = server.present(path);
+    }
+}
+
+/// What a server wrote about the file that describes its project ends with that file's change.
+fn forgive(server: &Server, changes: &[(PathBuf, FileChange)]) {
+    if changes.iter().any(|(path, _)| is_marker(server, path)) {
+        server.forgive();
     }
 }
 

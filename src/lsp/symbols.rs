@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use lsp_types::{Position, Range};
 use serde::Serialize;
@@ -78,7 +79,7 @@ pub fn of_document(
         "the symbols of a document",
     )?;
     let params = json!({"textDocument": {"uri": uri::from_path(path)}});
-    let deadline = supervisor.request_deadline();
+    let deadline = supervisor.request_deadline(&opened);
     let answer = opened.server.query(method, params, deadline, cancel)?;
     let mut reader = Reader::new(supervisor.workspace(), &opened.server);
     let mut symbols = Vec::new();
@@ -132,8 +133,9 @@ pub fn of_workspace(
         supervisor.warm_up(project);
     }
     let mut last_error = None;
+    let begun = Instant::now();
     for sample in &projects {
-        match search(supervisor, sample, query, cancel, &mut report) {
+        match search(supervisor, sample, begun, query, cancel, &mut report) {
             Ok(()) => {}
             Err(error) => {
                 report.failed.push(error.to_string());
@@ -178,12 +180,13 @@ pub fn of_workspace(
 fn search(
     supervisor: &Supervisor,
     sample: &Path,
+    begun: Instant,
     query: &str,
     cancel: &Cancel,
     report: &mut SymbolsReport,
 ) -> Result<(), AskError> {
     // Some servers know a project only once a file of it is open.
-    let mut opened = supervisor.open(sample, cancel)?;
+    let mut opened = supervisor.open_since(sample, begun, cancel)?;
     let method = "workspace/symbol";
     opened.needs(
         "workspaceSymbolProvider",
@@ -192,7 +195,7 @@ fn search(
     )?;
     supervisor.widen(&mut opened, Needle::Part(query), cancel)?;
     supervisor.load_projects(&mut opened, Needle::Part(query), Extent::Projects, cancel)?;
-    let deadline = supervisor.project_deadline();
+    let deadline = supervisor.project_deadline(&opened);
     let ask = || {
         let params = json!({ "query": query });
         opened.server.query(method, params, deadline, cancel)
@@ -236,12 +239,7 @@ fn search(
 }
 
 /// Asks for the range of a symbol that came without one.
-fn resolve(
-    server: &Server,
-    value: &Value,
-    deadline: std::time::Instant,
-    cancel: &Cancel,
-) -> Option<Value> {
+fn resolve(server: &Server, value: &Value, deadline: Instant, cancel: &Cancel) -> Option<Value> {
     let has_range = !value["location"]["range"].is_null();
     let resolves = server.look(|state| {
         let options = state.provider("workspaceSymbolProvider", "workspace/symbol");

@@ -46,6 +46,10 @@ impl WriteObserver for Observers {
     fn after(&self, paths: &[PathBuf]) {
         self.each(|observer| observer.after(paths));
     }
+
+    fn renaming(&self, from: &str, to: &str) {
+        self.each(|observer| observer.renaming(from, to));
+    }
 }
 
 impl fmt::Debug for Observers {
@@ -89,5 +93,9 @@ impl WriteObserver for Recorder<'_> {
             .unwrap_or_else(PoisonError::into_inner)
             .extend(paths.iter().cloned());
         self.observers.after(paths);
+    }
+
+    fn renaming(&self, from: &str, to: &str) {
+        self.observers.renaming(from, to);
     }
 }

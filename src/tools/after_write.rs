@@ -44,6 +44,10 @@ impl WriteObserver for DiagnosticsOnWrite {
     fn after(&self, paths: &[PathBuf]) {
         self.0.after(paths);
     }
+
+    fn renaming(&self, from: &str, to: &str) {
+        self.0.renaming(from, to);
+    }
 }
 
 impl AfterWrite for DiagnosticsOnWrite {

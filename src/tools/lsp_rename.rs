@@ -5,7 +5,7 @@
 
 use std::fmt;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::lsp::{LspResources, ask_error, file_of};
 use crate::diff::{Clipped, unified};
-use crate::files::{CommitError, Committer, LockError};
+use crate::files::{CommitError, Committer, LockError, WriteObserver};
 use crate::limits;
 use crate::lsp::edits::{Change, FileChange};
 use crate::lsp::question::Spot;
@@ -72,6 +72,24 @@ struct Row {
     change: Change,
     #[serde(skip_serializing_if = "Option::is_none")]
     from: Option<String>,
+}
+
+/// Tells who watches the writes of the call that its commit renames something.
+struct Renaming<'a> {
+    observer: &'a dyn WriteObserver,
+    from: &'a str,
+    to: &'a str,
+}
+
+impl WriteObserver for Renaming<'_> {
+    fn before(&self, paths: &[PathBuf]) {
+        self.observer.renaming(self.from, self.to);
+        self.observer.before(paths);
+    }
+
+    fn after(&self, paths: &[PathBuf]) {
+        self.observer.after(paths);
+    }
 }
 
 /// Files that the text names; the data names all of them.
@@ -146,8 +164,13 @@ impl Tool for LspRename {
         call.check_cancelled()?;
         let report = self.report(&planned, &args);
         if !args.dry_run {
+            let observer = Renaming {
+                observer: call.observer(),
+                from: &planned.name,
+                to: &args.new_name,
+            };
             self.committer
-                .commit(&planned.planned.operations, call.observer())
+                .commit(&planned.planned.operations, &observer)
                 .map_err(commit_error)?;
             for folder in &planned.planned.left_folders {
                 remove_empty(folder);

@@ -96,7 +96,7 @@ impl Tool for Look {
 }
 
 /// Bounds that only a failure meets.
-fn patient() -> Bounds {
+pub(crate) fn patient() -> Bounds {
     Bounds {
         baseline: Duration::from_secs(100),
         settle: Duration::from_secs(100),
@@ -106,13 +106,13 @@ fn patient() -> Bounds {
 }
 
 /// A run over a project that tells what its writes broke.
-struct Writing<'a> {
+pub(crate) struct Writing<'a> {
     project: &'a Project,
     run: Run,
 }
 
 impl<'a> Writing<'a> {
-    fn new(project: &'a Project, bounds: Bounds) -> Self {
+    pub(crate) fn new(project: &'a Project, bounds: Bounds) -> Self {
         let put = Put {
             root: project.work(),
             committer: Committer::new(project.work().with_file_name("state")),
@@ -143,7 +143,7 @@ impl<'a> Writing<'a> {
     }
 
     /// Writes one file and returns what the result says beside the write itself.
-    fn write(&self, file: &str, text: &str) -> String {
+    pub(crate) fn write(&self, file: &str, text: &str) -> String {
         let text = self.put(&[(file, text)]).text;
         text.strip_prefix("written")
             .expect("it is first")

@@ -9,6 +9,7 @@ mod faults;
 mod first;
 mod further;
 mod halves;
+mod lacking;
 mod life;
 mod more;
 mod projects;

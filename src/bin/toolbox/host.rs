@@ -308,7 +308,7 @@ impl Host {
                 self.processes.clone(),
                 wire::lsp(&self.config.sections.lsp),
             );
-            let section = &self.config.sections.lsp.checkers;
+            let section = &self.config.sections.lsp;
             resources.checkers = resources
                 .checkers
                 .map(|checkers| wire::checkers(section, checkers));

@@ -13,6 +13,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError};
 use serde_json::{Value, json};
 
 use crate::child::Exit;
+use crate::lsp::client::health::with_next_step;
 use crate::lsp::client::state::{Phase, Registration, ServerState};
 use crate::lsp::client::{Event, ReplyError, Shared, capabilities, start};
 use crate::lsp::error::{METHOD_NOT_FOUND, Seconds};
@@ -237,8 +238,20 @@ fn hear(shared: &Shared, method: &str, params: &Value) {
             state.is_broken = health == Some("error");
             state.health = match health {
                 Some("ok") | None => None,
-                Some(health) => Some(message.map_or_else(|| health.to_owned(), with_next_step)),
+                Some(health) => {
+                    let message = message.unwrap_or_else(|| health.to_owned());
+                    Some(with_next_step(message, &shared.launch.environment()))
+                }
             };
+        }),
+        // The TypeScript server's wrapper says no version of its own in `initialize`, and then this.
+        "$/typescriptVersion" => shared.update(|state| {
+            let said = |name: &str| params[name].as_str().map(str::to_owned);
+            let version = said("version").map(|version| match said("source") {
+                Some(source) => format!("TypeScript {version} ({source})"),
+                None => format!("TypeScript {version}"),
+            });
+            state.version = state.version.take().or(version);
         }),
         // How the Dart server announced its analysis before it used progress.
         "$/analyzerStatus" => {
@@ -253,19 +266,6 @@ fn hear(shared: &Shared, method: &str, params: &Value) {
         "window/showMessage" | "window/logMessage" => show(shared, params),
         // Everything else is meant for editors.
         _ => {}
-    }
-}
-
-/// What to do where rust-analyzer has no standard library. It answers for everything else.
-const NO_SYSROOT: &str = "rust-analyzer does not have the sources of the standard library, so what is in it is \
-                          not found; run `rustup component add rust-src` (or install your system's package of \
-                          it), then `reload`";
-
-/// Puts the next step before a complaint that has one.
-fn with_next_step(message: String) -> String {
-    match message.contains("has sysroot errors") {
-        true => format!("{NO_SYSROOT}\n{message}"),
-        false => message,
     }
 }
 

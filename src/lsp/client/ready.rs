@@ -99,7 +99,7 @@ impl Server {
             }
             match &state.health {
                 // It has loaded what it could, and says itself that this is not the project.
-                Some(health) if state.is_broken => Readiness::Incomplete(health.clone()),
+                Some(health) if state.is_broken => Readiness::Limited(health.clone()),
                 _ => Readiness::Ready,
             }
         })

@@ -92,6 +92,15 @@ impl Launch {
         words.join(" ")
     }
 
+    /// Returns the environment of the process.
+    pub(crate) fn environment(&self) -> Env {
+        let mut env = self.env.clone();
+        for (name, value) in &self.row.env {
+            env.set(name, value);
+        }
+        env
+    }
+
     /// Says why this program and this root.
     pub(crate) fn why(&self) -> String {
         let mut why = format!("{}; root marker {}", self.origin, self.marker);
@@ -139,11 +148,7 @@ impl Server {
             command: command.clone(),
             why: err.to_string(),
         };
-        let mut env = launch.env.clone();
-        for (name, value) in &launch.row.env {
-            env.set(name, value);
-        }
-        let program = Program::new(&launch.program, &launch.root, env)
+        let program = Program::new(&launch.program, &launch.root, launch.environment())
             .args(&launch.args)
             .isolation(Isolation::Session)
             .stdin(Stream::Piped)
@@ -228,7 +233,8 @@ impl Server {
             let named = encoding.iter().find_map(|name| name.as_str());
             let named = named.map(Encoding::named);
             state.encoding = launch.row.counts_in.or(named).unwrap_or_default();
-            state.version = version(&answer["serverInfo"]["version"]);
+            let named = version(&answer["serverInfo"]["version"]);
+            state.version = named.or(state.version.take());
             state.capabilities = capabilities.clone();
             if state.phase == Phase::Starting {
                 state.phase = Phase::Ready;

@@ -32,6 +32,8 @@ pub struct ServerState {
     pub(crate) health: Option<String>,
     /// The complaint that was told last.
     pub(crate) told_health: Option<String>,
+    /// The end of what was on standard error when the project was described anew.
+    pub(crate) forgiven: String,
     /// Whether it says that it cannot work properly for that.
     pub(crate) is_broken: bool,
     pub(crate) messages: VecDeque<Message>,
@@ -116,6 +118,7 @@ impl ServerState {
             loaded_at: None,
             health: None,
             told_health: None,
+            forgiven: String::new(),
             is_broken: false,
             messages: VecDeque::new(),
             published: Published::default(),

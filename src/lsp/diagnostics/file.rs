@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::place::{doubt, told};
+use super::place::{doubt, told, without_repeats};
 use super::{Diagnostic, DiagnosticState, Severity};
 use crate::cancel::Cancel;
 use crate::limits;
 use crate::lsp::client::Server;
 use crate::lsp::error::Unusable;
+use crate::lsp::question::within;
 use crate::lsp::settle::{Mark, Settled, settle, settled_now};
 use crate::lsp::supervisor::Supervisor;
 use crate::text::counted;
@@ -42,12 +43,29 @@ pub fn diagnostics_of(
     cancel: &Cancel,
 ) -> Result<FileDiagnostics, Unusable> {
     let deadline = Instant::now() + time;
-    let primary = supervisor.server_for(path, cancel);
-    let linters = supervisor.linters_for(path, cancel);
+    let (primary, linters, stale, is_late) = within(deadline, cancel, |stop| {
+        let primary = supervisor.server_for(path, stop);
+        let linters = supervisor.linters_for(path, stop);
+        let stale = supervisor.refresh(stop);
+        let is_late = stop.is_cancelled() && !cancel.is_cancelled();
+        (primary, linters, stale, is_late)
+    });
     let mut missing = Vec::new();
     let mut servers = Vec::new();
     match primary {
         Ok(server) => servers.push(server),
+        // Its start goes on.
+        Err(unusable) if is_late && unusable.cancelled => {
+            let starting = unusable.reasons.last().map_or("", |reason| &reason.server);
+            return Ok(FileDiagnostics {
+                file: supervisor.workspace().display(path),
+                state: DiagnosticState::Pending,
+                diagnostics: Vec::new(),
+                shown: 0,
+                total: 0,
+                missing: vec![format!("{starting}: it is still starting")],
+            });
+        }
         Err(unusable) if linters.is_empty() => return Err(unusable),
         Err(unusable) => missing.push(unusable.to_string()),
     }
@@ -56,9 +74,12 @@ pub fn diagnostics_of(
         false => DiagnosticState::Clean,
     };
     servers.extend(linters);
-    missing.extend(supervisor.refresh(cancel));
+    missing.extend(stale);
     let mut diagnostics = Vec::new();
     for server in servers {
+        // What describes the project was not understood: it is checked by other rules.
+        let complains = !server.row().complains.is_empty();
+        missing.extend(server.complaint().filter(|_| complains));
         let settled = ask(&server, path, deadline, cancel);
         match settled {
             Settled::Told(items) => {
@@ -79,6 +100,7 @@ pub fn diagnostics_of(
             }
         }
     }
+    without_repeats(&mut diagnostics, |it| it);
     diagnostics.sort();
     diagnostics.dedup();
     if !diagnostics.is_empty() {

@@ -32,8 +32,8 @@ pub(crate) fn told(
     let lines = Lines::new(&text);
     let index = LineIndex::new(text.as_bytes());
     let file = workspace.display(path);
-    let encoding = server.encoding();
-    let mut told: Vec<Diagnostic> = without_twins(items)
+    let encoding = server.row().diagnoses_in.unwrap_or(server.encoding());
+    let mut told: Vec<Diagnostic> = trusted(server, items)
         .filter_map(|item| {
             let at = index.position(lines.offset(item.range.start, encoding));
             Some(Diagnostic {
@@ -57,20 +57,58 @@ pub(crate) fn told(
     told
 }
 
-/// Leaves out what rust-analyzer says in its own words where the compiler says it too: it publishes both
-/// for one error, each in its time.
-pub(crate) fn without_twins(
+/// What rust-analyzer calls what it finds itself, beside what the compiler says.
+const NATIVE: Option<&str> = Some("rust-analyzer");
+
+/// Leaves out what a server says that is no news or not known to be true.
+///
+/// rust-analyzer publishes what it finds itself beside what the compiler finds, each in its time: where the
+/// compiler speaks of the same line, its words are told. Without the standard library it does not know that
+/// `&[i32; 1]` is a `&[i32]`, so that of its own findings only those about the syntax count.
+pub(crate) fn trusted<'a>(
+    server: &Server,
+    items: &'a [published::Diagnostic],
+) -> impl Iterator<Item = &'a published::Diagnostic> {
+    let is_blind = items.iter().any(|item| item.source.as_deref() == NATIVE) && server.lacks_std();
+    trusted_of(items, is_blind)
+}
+
+fn trusted_of(
     items: &[published::Diagnostic],
+    is_blind: bool,
 ) -> impl Iterator<Item = &published::Diagnostic> {
-    const OWN: Option<&str> = Some("rust-analyzer");
+    let is_syntax = |item: &published::Diagnostic| item.code.as_deref() == Some("syntax-error");
+    without_twins(items)
+        .filter(move |item| !is_blind || item.source.as_deref() != NATIVE || is_syntax(item))
+}
+
+fn without_twins(items: &[published::Diagnostic]) -> impl Iterator<Item = &published::Diagnostic> {
     items.iter().filter(move |item| {
         let is_twin = |other: &published::Diagnostic| {
-            other.source.as_deref() != OWN
-                && other.code == item.code
+            other.source.as_deref() != NATIVE
+                && (other.code == item.code || other.severity == item.severity)
                 && other.range.start.line == item.range.start.line
         };
-        item.source.as_deref() != OWN || !items.iter().any(is_twin)
+        item.source.as_deref() != NATIVE || !items.iter().any(is_twin)
     })
+}
+
+/// What a type checker calls a name that is not defined.
+const UNDEFINED: [&str; 2] = ["reportUndefinedVariable", "unresolved-reference"];
+
+/// Leaves out what a linter says of a name that is not defined where a type checker says it of the same
+/// place.
+pub(crate) fn without_repeats<T>(list: &mut Vec<T>, of: impl Fn(&T) -> &Diagnostic) {
+    let code = |diagnostic: &Diagnostic| diagnostic.code.clone().unwrap_or_default();
+    let place = |it: &Diagnostic| (it.path.clone(), it.line, it.column);
+    let is_said = |it: &&Diagnostic| {
+        // pyflakes has no codes.
+        UNDEFINED.contains(&code(it).as_str())
+            || (it.source.as_deref() == Some("pyflakes")
+                && it.message.starts_with("undefined name"))
+    };
+    let said: Vec<_> = list.iter().map(&of).filter(is_said).map(place).collect();
+    list.retain(|it| code(of(it)) != "F821" || !said.contains(&place(of(it))));
 }
 
 /// Says why what a server said about a file need not be so, if that is the case: without the flags of the
@@ -186,6 +224,52 @@ pub(crate) fn document(path: &Path) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // R32: what the compiler says of a line is told once, in its words; elsewhere rust-analyzer is believed, as
+    // long as it knows the standard library.
+    #[test]
+    fn what_the_server_finds_itself_is_believed_where_it_can_know() {
+        let item = |line: u32, source: &str, code: &str, severity: u32| {
+            let place = json!({"line": line, "character": 0});
+            let range = json!({"start": place, "end": place});
+            let raw = json!({
+                "range": range, "source": source, "code": code, "severity": severity, "message": "m",
+            });
+            published::Diagnostic::read(&raw).expect("it has a message")
+        };
+        let items = [
+            item(1, "rustc", "E0061", 1),
+            item(1, "rust-analyzer", "E0107", 1),
+            item(1, "rust-analyzer", "unused", 2),
+            item(2, "rust-analyzer", "E0308", 1),
+            item(3, "rust-analyzer", "syntax-error", 1),
+            item(4, "rustc", "dead_code", 2),
+            item(4, "rust-analyzer", "E0308", 1),
+        ];
+        let told = |is_blind: bool| -> Vec<String> {
+            let told = trusted_of(&items, is_blind);
+            let shown = |it: &published::Diagnostic| {
+                format!(
+                    "{} {}",
+                    it.range.start.line,
+                    it.code.as_deref().unwrap_or_default()
+                )
+            };
+            told.map(shown).collect()
+        };
+        assert_eq!(
+            told(false),
+            [
+                "1 E0061",
+                "1 unused",
+                "2 E0308",
+                "3 syntax-error",
+                "4 dead_code",
+                "4 E0308"
+            ]
+        );
+        assert_eq!(told(true), ["1 E0061", "3 syntax-error", "4 dead_code"]);
+    }
 
     // R32: the symbol around a diagnostic is the innermost one, in a tree as in a list.
     #[test]

@@ -26,7 +26,7 @@ use crate::cancel::Cancel;
 use crate::limits;
 use crate::lsp::client::{FileChange, Server};
 use crate::lsp::documents::Stamp;
-use crate::lsp::ledger::{Appeared, Counts, Ledger};
+use crate::lsp::ledger::{Appeared, Counts, Ledger, Renamed};
 use crate::lsp::published;
 use crate::lsp::settle::{Mark, Settled, is_slow, settle, settled_already, speaks_up};
 use crate::lsp::supervisor::Supervisor;
@@ -73,6 +73,10 @@ struct State {
     stamps: BTreeMap<PathBuf, Option<Stamp>>,
     /// Whether somebody else changed files since the last result of a write.
     is_stirred: bool,
+    /// What the next write renames.
+    coming: Option<(String, String)>,
+    /// What was renamed since what the files have was known for certain.
+    renamed: Renamed,
     /// Reasons that were told once.
     told_reasons: BTreeSet<String>,
 }
@@ -99,8 +103,14 @@ impl Writes {
         }
     }
 
+    /// Hears that the next write gives one thing another name.
+    pub fn renaming(&self, from: &str, to: &str) {
+        self.lock().coming = Some((from.to_owned(), to.to_owned()));
+    }
+
     /// Takes the baseline of files that are about to be written; paths are real ones.
     pub fn before(&self, paths: &[PathBuf]) {
+        self.take_names();
         let deadline = Instant::now() + self.bounds.baseline;
         let cancel = Cancel::new();
         let absent: BTreeSet<PathBuf> = paths
@@ -255,6 +265,18 @@ impl Writes {
             .watches
             .values()
             .any(|watch| !watch.waiting.is_empty())
+    }
+
+    /// What is late may still speak under old names; otherwise the names of now are those of the baseline.
+    fn take_names(&self) {
+        let is_pending = self.is_pending();
+        let mut state = self.lock();
+        if !is_pending {
+            state.renamed = Renamed::default();
+        }
+        if let Some((from, to)) = state.coming.take() {
+            state.renamed.add(&from, &to);
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -496,7 +518,7 @@ impl Writes {
             };
             let now = watch.all();
             let known = state.known.entry(path.to_owned()).or_default();
-            appeared = self.ledger.newly(path, known, &now);
+            appeared = self.ledger.newly(path, known, &now, &state.renamed);
             *known = Counts::of(&now);
             is_unsure = watch.is_unsure;
             if watch.waiting.is_empty() && !watch.servers.is_empty() {

@@ -147,6 +147,7 @@ pub const BUILT_IN: &[Row] = &[
         init_options: r#"{"diagnosticMode":"workspace"}"#,
         settings: r#"{"ty":{"diagnosticMode":"workspace"}}"#,
         pull: true,
+        complains: "Failed to load project",
         install: "run `pip install ty`",
         ..DEFAULT
     },
@@ -164,6 +165,8 @@ pub const BUILT_IN: &[Row] = &[
         },
         // It says nothing of its encoding, which would mean UTF-16, and counts code points both ways.
         counts_in: Some(Encoding::Utf32),
+        // Those come from Python's own parser, which counts bytes.
+        diagnoses_in: Some(Encoding::Utf8),
         install: "run `pip install python-lsp-server`",
         ..DEFAULT
     },
@@ -211,6 +214,9 @@ pub const BUILT_IN: &[Row] = &[
         settings: r#"{"js/ts":{"preferences":{"useAliasesForRenames":false}},"typescript":{"preferences":{"useAliasesForRenames":false}},"javascript":{"preferences":{"useAliasesForRenames":false}}}"#,
         pull: true,
         reach: SCRIPT_REACH,
+        // Older ones do not know `--lsp`.
+        since: Some(7),
+        probe: true,
         install: "run `npm i -D typescript@7`",
         ..DEFAULT
     },

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use super::{Settled, said, under_way};
 use crate::cancel::Cancel;
 use crate::lsp::client::{ProgressEvent, Server, ServerState};
+use crate::lsp::diagnostics::place::trusted;
 
 /// Compilers start 0.1 to 0.4 s after a save; one that has not started by then is switched off.
 const BEGINS: Duration = Duration::from_secs(3);
@@ -172,8 +173,9 @@ fn idle(server: &Server, deadline: Instant, cancel: &Cancel) -> Result<(), Settl
 fn outcome(server: &Server, path: &Path) -> Settled {
     let items =
         server.look(|state| said(state, path).map_or_else(Vec::new, |said| said.items.clone()));
+    let is_silent = trusted(server, &items).next().is_none();
     match failed(server.complaint().as_deref()) {
-        Some(why) if items.is_empty() => Settled::Unavailable(format!("{}: {why}", server.id())),
+        Some(why) if is_silent => Settled::Unavailable(format!("{}: {why}", server.id())),
         _ => Settled::Told(items),
     }
 }
@@ -183,7 +185,10 @@ fn broken(server: &Server) -> Option<String> {
     server.look(|state| {
         let health = state.health.as_ref().filter(|_| state.is_broken)?;
         let why = health.lines().find(|line| line.contains("Failed to load"));
-        let why = why.or_else(|| health.lines().next()).unwrap_or_default();
+        let Some(why) = why else {
+            let first = health.lines().next().unwrap_or_default();
+            return Some(format!("{}: {first}", server.id()));
+        };
         // Complaints are strung together without a space between them.
         let why = why.find("Failed to load").map_or(why, |at| &why[at..]);
         Some(format!(

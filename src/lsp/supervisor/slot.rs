@@ -396,11 +396,8 @@ impl Inner {
 
     /// Returns the version or the reason; nothing where that cannot be told.
     fn ask_version(&self, launch: &Launch, cancel: &Cancel) -> Option<Result<String, String>> {
-        let mut env = launch.env.clone();
-        for (name, value) in &launch.row.env {
-            env.set(name, value);
-        }
-        let program = Program::new(&launch.program, &launch.root, env).args(["--version"]);
+        let program =
+            Program::new(&launch.program, &launch.root, launch.environment()).args(["--version"]);
         let capture = Capture {
             input: Vec::new(),
             limit: 4096,
@@ -417,12 +414,42 @@ impl Inner {
         };
         if exit.is_success() {
             let version = String::from_utf8_lossy(&captured.stdout);
-            return Some(Ok(version.lines().next().unwrap_or_default().to_owned()));
+            let version = version.lines().next().unwrap_or_default().to_owned();
+            let since = launch.row.since.filter(|since| is_below(&version, *since));
+            return Some(match since {
+                Some(since) => Err(format!(
+                    "the binary {shown} is there but no server: it is `{version}`, and {since} is needed"
+                )),
+                None => Ok(version),
+            });
         }
         let words = last_words(&String::from_utf8_lossy(&captured.stderr));
         let words = words.unwrap_or_else(|| exit.to_string());
         Some(Err(format!(
             "the binary {shown} is there but cannot run: {words}"
         )))
+    }
+}
+
+/// Whether the first number of a version is below another; where there is none, it is not known to be.
+fn is_below(version: &str, since: u32) -> bool {
+    let digits = version.find(|ch: char| ch.is_ascii_digit());
+    let from = &version[digits.unwrap_or(version.len())..];
+    let end = from.find(|ch: char| !ch.is_ascii_digit());
+    let major = from[..end.unwrap_or(from.len())].parse::<u32>();
+    major.is_ok_and(|major| major < since)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_compared_by_its_first_number() {
+        assert!(is_below("Version 5.9.3", 7));
+        assert!(!is_below("Version 7.0.2", 7));
+        assert!(!is_below("10.1", 7));
+        assert!(!is_below("nightly", 7));
+        assert!(!is_below("", 7));
     }
 }

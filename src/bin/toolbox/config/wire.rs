@@ -62,12 +62,17 @@ pub(crate) fn bounds(section: &model::Write) -> Bounds {
     }
 }
 
-/// What may check whole projects, and for how long.
-pub(crate) fn checkers(section: &model::Checkers, checkers: Checkers) -> Checkers {
+/// What may check whole projects, and for how long. A program that is disabled as a language server is not
+/// run as a checker either, except the compiler that a project of TypeScript is built with.
+pub(crate) fn checkers(lsp: &Lsp, checkers: Checkers) -> Checkers {
+    let section = &lsp.checkers;
     if section.enabled == Some(false) {
         return Checkers::disabled("`lsp.checkers.enabled` is false in toolbox.toml");
     }
-    let checkers = checkers.without(&section.disabled);
+    let mut without = self::lsp(lsp).disabled;
+    without.retain(|id| id != "tsc");
+    without.extend_from_slice(&section.disabled);
+    let checkers = checkers.without(&without);
     match section.time {
         Some(time) => checkers.with_time(time),
         None => checkers,
@@ -262,6 +267,20 @@ mod tests {
                 .env
                 .contains(&("A".to_owned(), "b".to_owned()))
         );
+    }
+
+    // D3: what is disabled as a server does not run as a checker; the compiler of TypeScript is both.
+    #[test]
+    fn a_disabled_server_does_not_check_the_project_either() {
+        let processes = toolbox::child::Processes::new(toolbox::child::Watch::Shell);
+        let made = |text: &str| {
+            let checkers_of = Checkers::new(processes.clone(), Env::new());
+            format!("{:?}", checkers(&section(text), checkers_of))
+        };
+        let text = "disabled = ['basedpyright', 'tsc']\n[server.ty]\ndisabled = true\n[checkers]\ndisabled = ['mypy']\n";
+        let without = r#"without: ["basedpyright", "ty", "mypy"]"#;
+        assert!(made(text).contains(without), "{}", made(text));
+        assert!(made("").contains("without: []"), "{}", made(""));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use super::super::place::{Outline, document};
 use crate::cancel::Cancel;
 use crate::lsp::client::Server;
 use crate::lsp::error::Unusable;
+use crate::lsp::question::within;
 use crate::lsp::settle::{Mark, Settled, is_slow, settle, settled_already};
 use crate::lsp::supervisor::Supervisor;
 
@@ -21,20 +22,9 @@ pub(super) fn servers_within(
     deadline: Instant,
     cancel: &Cancel,
 ) -> Option<Result<(), Unusable>> {
-    let stop = cancel.child();
-    let (done, waiting) = crossbeam_channel::bounded::<()>(0);
-    let (primary, linters) = std::thread::scope(|scope| {
-        let alarm = stop.clone();
-        scope.spawn(move || {
-            let woken = waiting.recv_deadline(deadline);
-            if woken == Err(crossbeam_channel::RecvTimeoutError::Timeout) {
-                alarm.cancel();
-            }
-        });
-        let primary = supervisor.server_for(path, &stop);
-        let linters = supervisor.linters_for(path, &stop);
-        drop(done);
-        (primary, linters)
+    let (primary, linters) = within(deadline, cancel, |stop| {
+        let primary = supervisor.server_for(path, stop);
+        (primary, supervisor.linters_for(path, stop))
     });
     match primary {
         Err(unusable) if unusable.cancelled => None,

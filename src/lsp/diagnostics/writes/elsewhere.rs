@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Instant;
 
-use super::super::place::{doubt, told};
+use super::super::place::{doubt, told, trusted};
 use super::report::{NewDiagnostic, WriteReport};
 use super::watch::{Name, name_of};
 use super::{State, Writes};
@@ -181,7 +181,7 @@ impl Writes {
             }
             for (path, items) in said {
                 if !paths.contains(&path) && !state.watches.contains_key(&path) {
-                    let counts = Counts::of_published(&items);
+                    let counts = Counts::of_published(trusted(&server, &items));
                     state.elsewhere.insert((name_of(&server), path), counts);
                 }
             }
@@ -211,7 +211,7 @@ impl Writes {
             // The first words of a server are about everything that was ever wrong.
             let is_first = self.lock().heard.insert(name_of(&server));
             for (path, items) in said {
-                let counts = Counts::of_published(&items);
+                let counts = Counts::of_published(trusted(&server, &items));
                 let key = (name_of(&server), path.clone());
                 let before = self.lock().elsewhere.insert(key, counts.clone());
                 // The first words about a file that a query opened are about what it always had. A compiler
@@ -226,7 +226,8 @@ impl Writes {
                     continue;
                 }
                 let now = told(self.supervisor.workspace(), &server, &path, &items);
-                let appeared = self.ledger.newly(&path, &before, &now);
+                let renamed = self.lock().renamed.clone();
+                let appeared = self.ledger.newly(&path, &before, &now, &renamed);
                 report
                     .elsewhere
                     .extend(appeared.into_iter().map(|appeared| NewDiagnostic {

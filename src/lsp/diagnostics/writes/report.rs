@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::super::place::without_repeats;
 use super::super::{Diagnostic, DiagnosticState};
 use super::watch::Watch;
 use crate::limits;
@@ -68,6 +69,7 @@ impl WriteReport {
             let key = |new: &NewDiagnostic| (new.diagnostic.severity, new.diagnostic.clone());
             key(one).cmp(&key(other))
         };
+        without_repeats(&mut self.elsewhere, |new| &new.diagnostic);
         self.diagnostics.sort_by(by_place);
         self.elsewhere.sort_by(by_place);
         self.total = self.diagnostics.len();

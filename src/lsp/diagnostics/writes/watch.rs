@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::super::Diagnostic;
+use super::super::place::without_repeats;
 use crate::lsp::client::Server;
 use crate::lsp::settle::Mark;
 
@@ -67,6 +68,7 @@ impl Watch {
             .values()
             .flat_map(|answer| answer.found.iter().cloned())
             .collect();
+        without_repeats(&mut all, |it| it);
         all.sort();
         all.dedup();
         all

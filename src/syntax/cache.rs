@@ -46,15 +46,24 @@ struct Entry {
     bytes: usize,
 }
 
-/// One state of a file, and the tree of a part of it.
-#[derive(Debug)]
-pub(crate) struct Held {
-    pub source: Arc<[u8]>,
+/// The tree of a part of a file.
+#[derive(Clone, Debug)]
+pub(crate) struct PartTree {
     pub flat: Arc<Flat>,
     /// What the tree covers.
     pub covered: Covered,
     /// What it was made for.
     pub asked: Covered,
+}
+
+/// One state of a file, and the tree of a part of it.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub source: Arc<[u8]>,
+    pub tree: PartTree,
+    /// The tree before it, where one cannot take the place of the other. Two, since a pattern may have two
+    /// readings that are searched for in turn.
+    pub other: Option<PartTree>,
     /// What the source was cut into, where that is known.
     pub units: Option<Arc<Units>>,
 }
@@ -105,7 +114,9 @@ impl Cache {
         stamp: Stamp,
         parsed: Arc<Held>,
     ) {
-        let bytes = parsed.flat.memory()
+        let other = parsed.other.as_ref();
+        let bytes = parsed.tree.flat.memory()
+            + other.map_or(0, |other| other.flat.memory())
             + parsed.source.len()
             + parsed.units.as_ref().map_or(0, |units| units.memory())
             + path.as_os_str().len() * 2
@@ -225,9 +236,12 @@ mod tests {
     fn held(covered: Covered) -> Arc<Held> {
         Arc::new(Held {
             source: Arc::from(&b"f(x)"[..]),
-            flat: Arc::default(),
-            asked: covered.clone(),
-            covered,
+            tree: PartTree {
+                flat: Arc::default(),
+                asked: covered.clone(),
+                covered,
+            },
+            other: None,
             units: None,
         })
     }

@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::limits;
-use crate::syntax::cache::{Covered, Held};
+use crate::syntax::cache::{Covered, Held, PartTree};
 use crate::syntax::embed;
 use crate::syntax::grammar::{Grammar, flag};
 use crate::syntax::languages;
@@ -143,7 +143,8 @@ impl Searcher<'_> {
         // Cutting a file into units takes longer than matching a tree that is there.
         let is_whole = source
             .held
-            .is_some_and(|h| h.covered == Covered::Whole && !is_guess(grammar, &h.flat));
+            .map(|held| &held.tree)
+            .is_some_and(|t| t.covered == Covered::Whole && !is_guess(grammar, &t.flat));
         let plan = if self.full_parse {
             Plan::Whole
         } else if is_whole {
@@ -204,17 +205,19 @@ impl Searcher<'_> {
             let (flat, covered) = parse(grammar, source.bytes, needed, &units)?;
             return Ok((Arc::new(flat), covered));
         };
-        let serves = |held: &Held| match is_guess(grammar, &held.flat) {
-            true => held.asked == needed,
-            false => held.covered.covers(&needed),
+        let serves = |tree: &&PartTree| match is_guess(grammar, &tree.flat) {
+            true => tree.asked == needed,
+            false => tree.covered.covers(&needed),
         };
-        if let Some(held) = source.held.filter(|held| serves(held)) {
-            return Ok((Arc::clone(&held.flat), held.covered.clone()));
+        let trees = source.held.into_iter();
+        let mut trees = trees.flat_map(|held| std::iter::once(&held.tree).chain(&held.other));
+        if let Some(tree) = trees.find(serves) {
+            return Ok((Arc::clone(&tree.flat), tree.covered.clone()));
         }
         // A second parse in one search widens the first one's.
         let before = cache.find(source.file, grammar.row.id, source.stamp);
         let wanted = match &before {
-            Some(held) if !is_guess(grammar, &held.flat) => needed.union(&held.covered),
+            Some(held) if !is_guess(grammar, &held.tree.flat) => needed.union(&held.tree.covered),
             _ => needed.clone(),
         };
         let (mut flat, mut covered) = parse(grammar, source.bytes, wanted.clone(), &units)?;
@@ -228,9 +231,14 @@ impl Searcher<'_> {
                 Some(held) => Arc::clone(&held.source),
                 None => Arc::from(source.bytes),
             },
-            flat: Arc::clone(&flat),
-            covered: covered.clone(),
-            asked: needed,
+            tree: PartTree {
+                flat: Arc::clone(&flat),
+                covered: covered.clone(),
+                asked: needed,
+            },
+            other: before
+                .filter(|_| is_guess(grammar, &flat))
+                .map(|held| held.tree.clone()),
             units: source.units.get().cloned().flatten(),
         };
         cache.keep(source.file, grammar.row.id, source.stamp, Arc::new(kept));

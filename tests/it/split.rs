@@ -130,13 +130,22 @@ fn complement(gaps: &[Range<usize>], len: usize) -> Vec<Range<usize>> {
 ///
 /// A container ends elsewhere once its last member is gone, so Python's blocks and what has them, Go's
 /// lists of statements and the branches of C conditionals, which no token of their own closes, are left
-/// out of the comparison.
+/// out of the comparison. So are the cases of a switch.
 type Row = (String, bool, Range<usize>, String);
 
 const ENDS_WITH_ITS_CONTENT: &[&str] = &[
     "block",
     "case_clause",
     "case_statement",
+    "communication_case",
+    "default_case",
+    "expression_case",
+    "switch_block_statement_group",
+    "switch_case",
+    "switch_default",
+    "switch_statement_case",
+    "switch_statement_default",
+    "type_case",
     "class_definition",
     "decorated_definition",
     "elif_clause",

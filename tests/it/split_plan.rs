@@ -281,7 +281,7 @@ last_of_them_all();
     let shown = excerpt("c", found, Shape::Inner, &source);
     assert_eq!(shown, "void f(){ for (;;) { found(); } }");
     let java = format!(
-        "class A {{\npublic int f() {{\ntry {{ one_thing(); }} catch (E e) {{ another(); }} finally {{ a_third(); }}\n{body}}}\n}}\n"
+        "class A {{\npublic static int f() {{\ntry {{ one_thing(); }} catch (E e) {{ another(); }} finally {{ a_third(); }}\n{body}}}\n}}\n"
     );
     #[cfg(feature = "all-languages")]
     assert_eq!(

@@ -121,6 +121,8 @@ pub(super) fn shape(grammar: &Grammar, placed: &Placed, ops: &[Op], repeats: boo
         "mixin",
         "namespace",
         "object",
+        // A conditional of C holds what stands between its lines.
+        "preproc_",
     ]
     .iter()
     .any(|k| kind.contains(k));

@@ -123,6 +123,10 @@ fn declaration(
                 // Only a constructor may begin so.
                 let delegates = lexer.is_one_of(inside, &["super", "this"]);
                 let close = lexer.group(before, units)?;
+                // The members of an enum need what stands before them.
+                if state.is_type {
+                    units.cuts.retain(|(cut, _)| cut.start < token.start);
+                }
                 if state.ends_after_body(lexer)? {
                     // What makes a function of Dart asynchronous stands in its header.
                     if lexer.dialect == Dialect::Java

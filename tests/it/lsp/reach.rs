@@ -93,6 +93,40 @@ fn clangd_without_a_database_knows_every_file_that_names_it() {
     }
 }
 
+// The same for a project of C alone, whose header clangd would take for one of C++.
+#[test]
+fn clangd_without_a_database_takes_a_header_of_c_for_what_it_is() {
+    if peers::find("clangd").is_none() {
+        return;
+    }
+    let files = [
+        ("src/u.h", "int add(int a, int b);\n"),
+        (
+            "src/u.c",
+            "#include \"u.h\"\nint add(int a, int b) { return a + b; }\n",
+        ),
+        (
+            "src/m.c",
+            "#include \"u.h\"\nint main(void) { return add(1, 2); }\n",
+        ),
+    ];
+    let project = Project::new(&files);
+    std::fs::create_dir(project.path(".git")).expect("writable");
+    let at = json!({"action": "references", "file": "src/u.h", "line": 1, "symbol": "add"});
+    let output = project.call(at).expect("an answer");
+    assert_eq!(output.data["total"], 3, "{}", output.text);
+    let args = json!({"file": "src/u.c", "line": 2, "symbol": "add", "new_name": "plus"});
+    rename(&project, args);
+    for (name, text) in &files {
+        assert_eq!(
+            project.read(name),
+            Some(text.replace("add", "plus")),
+            "{name}"
+        );
+    }
+    project.ends_without_a_trace();
+}
+
 // The same for scripts without a configuration: only what is open, and what that imports, is known.
 #[test]
 fn scripts_without_a_configuration_are_all_known() {

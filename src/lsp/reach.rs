@@ -101,7 +101,14 @@ impl Supervisor {
             ReachRule::Project | ReachRule::Searched { .. } => false,
         };
         let is_known = projects::SERVERS.contains(&opened.server.id());
-        if !opened.readiness.is_ready() || !is_known || !is_described {
+        if !opened.readiness.is_ready() || !is_known {
+            return Ok(());
+        }
+        if let Some(why) = projects::importers(self, opened, needle) {
+            opened.readiness = Readiness::Limited(why);
+            return Ok(());
+        }
+        if !is_described {
             return Ok(());
         }
         let ready = Instant::now() + self.options().timeouts.ready;

@@ -6,7 +6,7 @@
 //! taken that a project has what lies below its `tsconfig.json`.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::Instant;
 
 use rayon::prelude::*;
@@ -130,6 +130,84 @@ pub(super) fn load(
         ));
     }
     Ok(loaded)
+}
+
+/// Why an answer misses something where files of the workspace outside of the server's root import from it and
+/// name what is asked about: another server has them. Two packages side by side are so, where nothing above
+/// them says that they belong together.
+pub(super) fn importers(
+    supervisor: &Supervisor,
+    opened: &Opened,
+    needle: Needle<'_>,
+) -> Option<String> {
+    let server = &*opened.server;
+    let root = server.root();
+    if matches!(needle, Needle::Part(_)) || supervisor.workspace().root() == root {
+        return None;
+    }
+    let (files, _) = supervisor
+        .inner()
+        .files_below(supervisor.workspace().root());
+    let serves = |path: &Path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        server.row().language_of(&name).is_some()
+    };
+    let outside = files.into_par_iter().filter(|path| {
+        !path.starts_with(root)
+            && serves(path)
+            && std::fs::read(path)
+                .is_ok_and(|text| needle.is_in(&text) && imports_from(path, &text, root))
+    });
+    let mut outside: Vec<PathBuf> = outside.collect();
+    outside.sort();
+    let first = outside.first()?;
+    let shown = |path: &Path| supervisor.workspace().display(path);
+    Some(format!(
+        "{} knows what is in {}, and {} outside of it {} from there and may use it ({}); name both folders in \
+         `workspaces` of a package.json above them, or in `references` of a tsconfig.json",
+        server.id(),
+        shown(root),
+        counted(outside.len(), "file"),
+        if outside.len() == 1 {
+            "imports"
+        } else {
+            "import"
+        },
+        shown(first)
+    ))
+}
+
+/// Whether a script has a string that is the relative path of something below a folder.
+fn imports_from(path: &Path, text: &[u8], folder: &Path) -> bool {
+    let Some(here) = path.parent() else {
+        return false;
+    };
+    let quotes = memchr::memchr3_iter(b'"', b'\'', b'`', text);
+    quotes
+        .filter(|at| text.get(at + 1) == Some(&b'.'))
+        .any(|at| {
+            let rest = &text[at + 1..text.len().min(at + 1 + LONGEST_IMPORT)];
+            let end = rest.iter().position(|byte| *byte == text[at]);
+            let name = end.and_then(|end| std::str::from_utf8(&rest[..end]).ok());
+            name.is_some_and(|name| without_dots(&here.join(name)).starts_with(folder))
+        })
+}
+
+/// Longer strings are no paths of imports.
+const LONGEST_IMPORT: usize = 1000;
+
+fn without_dots(path: &Path) -> PathBuf {
+    let mut clean = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                clean.pop();
+            }
+            part => clean.push(part),
+        }
+    }
+    clean
 }
 
 /// The sources below the root, and how many were never looked at.

@@ -232,3 +232,50 @@ fn typescript_finds_a_symbol_beside_a_file_of_no_project() {
         whole(&project, json!({"action": "symbols", "query": name}), 1);
     }
 }
+
+// R22, R38: packages side by side that nothing above them joins have a server each, which knows one of them.
+fn packages_that_nothing_joins_are_said(server: Alone) {
+    let files = [
+        ("package.json", "{}\n"),
+        ("a/tsconfig.json", "{\"include\": [\"src\"]}\n"),
+        (
+            "a/src/s.ts",
+            "export interface Shape {}\nexport function areaOf(s: Shape): number { return 1 }\nexport const lonely = 1\n",
+        ),
+        ("b/tsconfig.json", "{\"include\": [\"src\"]}\n"),
+        (
+            "b/src/c.ts",
+            "import { areaOf } from \"../../a/src/s\"\nexport const z = areaOf({})\nexport const lonely = 2\n",
+        ),
+        ("b/src/d.ts", "export const areaOf = 1\n"),
+    ];
+    let Some(project) = server.project(&files) else {
+        return;
+    };
+    let args = json!({"action": "references", "file": "a/src/s.ts", "line": 2, "symbol": "areaOf"});
+    let output = project.call(args).expect("an answer");
+    let why = output.data["incomplete"].as_str().unwrap_or_default();
+    assert!(
+        why.contains("1 file outside of it imports from there"),
+        "{}",
+        output.text
+    );
+    assert!(why.contains("(b/src/c.ts)"), "{why}");
+    let error = crate::lsp_rename::refused_in(&project, "a/src/s.ts", 2, "areaOf", "sizeOf");
+    assert!(error.to_string().contains("b/src/c.ts"), "{error}");
+    // What no other package uses is known whole, and so is what does not import.
+    std::fs::remove_file(project.path("b/src/c.ts")).expect("it is there");
+    let args = json!({"action": "references", "file": "a/src/s.ts", "line": 2, "symbol": "areaOf"});
+    whole(&project, args, 1);
+    project.ends_without_a_trace();
+}
+
+#[test]
+fn typescript_says_what_packages_that_nothing_joins_may_use() {
+    packages_that_nothing_joins_are_said(servers::TYPESCRIPT);
+}
+
+#[test]
+fn typescript_7_says_what_packages_that_nothing_joins_may_use() {
+    packages_that_nothing_joins_are_said(servers::TYPESCRIPT_7);
+}

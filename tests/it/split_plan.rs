@@ -295,6 +295,16 @@ last_of_them_all();
 }
 
 #[test]
+fn a_while_belongs_to_its_do_also_without_semicolons() {
+    let source = "function over(a) {\n;(function () { foo(1); bar(2); })()\ndo foo(3); while (b)\nconst obj = a; const sat = { a: foo(1) };\nreturn {\n}\n{\n}\nasync function af() { await found(1); bar(2); }\n}\n";
+    let shown = excerpt("javascript", &[&["found", "("]], Shape::Inner, source);
+    assert!(
+        !shown.contains("while") || shown.contains("do foo(3); while (b)"),
+        "{shown}"
+    );
+}
+
+#[test]
 fn what_goes_on_behind_braces_is_no_end() {
     let source = "function f() {\nx = { a_key: a_value_of_some_length }\n.found().then(a_callback_of_some_length)\nif (a) b = function () { a_call_of_some_length() }\n.found()\n}\nfunction g() { something_else_that_is_long_enough() }\n";
     let shown = excerpt("javascript", &[&["found", "("]], Shape::Inner, source);

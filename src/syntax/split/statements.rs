@@ -132,14 +132,20 @@ impl Statements {
     fn next_head(&mut self, lexer: &Lexer<'_>, token: Token, begins: bool) -> Head {
         let may_begin = begins || matches!(self.head, Head::Header | Head::Closed);
         if token.kind == Kind::Word {
-            if !may_begin {
+            let text = lexer.text(token);
+            if text == b"while" && self.in_do > 0 && self.head != Head::Header {
+                self.in_do -= 1;
                 return Head::Other;
             }
-            return match lexer.text(token) {
-                b"while" if self.in_do > 0 && self.head != Head::Header => {
-                    self.in_do -= 1;
-                    Head::Other
+            if !may_begin {
+                // In a script a line may have ended the statement before it.
+                if text == b"do" {
+                    self.in_do += 1;
+                    self.stuck = true;
                 }
+                return Head::Other;
+            }
+            return match text {
                 b"if" | b"for" | b"while" | b"switch" | b"try" | b"catch" => Head::Word,
                 b"else" | b"finally" => Head::Header,
                 b"do" => {

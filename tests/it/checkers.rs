@@ -38,6 +38,11 @@ fn found(files: &[(&str, &str)]) -> (DiagnosticState, Vec<String>, Vec<String>) 
         assert_eq!(check.outcome, Outcome::Done, "{check:?}");
         format!("{} in {}", check.checker, check.root)
     });
+    // D3: a checker of a composite project of TypeScript would keep its state beside the sources.
+    for (name, _) in files {
+        let state = project.path(name).with_file_name("tsconfig.tsbuildinfo");
+        assert!(!state.exists(), "{}", state.display());
+    }
     (report.state, lines.collect(), checks.collect())
 }
 
@@ -79,7 +84,10 @@ fn tsc_checks_every_project() {
             "{\"compilerOptions\":{\"strict\":true}}",
         ),
         ("one/a.ts", "export const s = '😀', n: number = 'x';\n"),
-        ("two/tsconfig.json", "{}"),
+        (
+            "two/tsconfig.json",
+            r#"{"compilerOptions": {"composite": true}}"#,
+        ),
         ("two/b.ts", "export const ok = 1;\n"),
     ]);
     assert_eq!(state, DiagnosticState::Found);

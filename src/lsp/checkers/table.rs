@@ -90,7 +90,15 @@ pub(super) const TABLE: &[Row] = &[
         checkers: &[Checker {
             id: "tsc",
             program: "tsc",
-            args: &["--noEmit", "--pretty", "false"],
+            // A composite project would have its state written beside its sources.
+            args: &[
+                "--noEmit",
+                "--pretty",
+                "false",
+                "--incremental",
+                "--tsBuildInfoFile",
+                "/dev/null",
+            ],
             run: How::InRoot,
             format: Format::Tsc,
             columns: Columns::Utf16,

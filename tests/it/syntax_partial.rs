@@ -54,6 +54,7 @@ int second(int a) {
         puts("debug");
 #endif
     }
+    (void) a;
     do a = another_long_name_of_a_function(a); while (a < 10); if (a) first(a); else second(a);
     switch (a) { case 1: a = long_name_of_a_function_one(a); break; default: a = first(a); return a; }
     return first(a);
@@ -248,6 +249,7 @@ const CASES: &[(&str, &str, &str, &[&str])] = &[
             "int second($A) { $$$B }",
             "f()",
             "void",
+            "$T $F() { $$$B }",
         ],
     ),
     #[cfg(feature = "all-languages")]
@@ -358,7 +360,7 @@ fn searcher<'a>(grammars: &'a Grammars, root: &'a Path, cache: Option<&'a Cache>
 }
 
 /// What only a stand-in for something left out could match.
-const NOWHERE: &[&str] = &["return", "f()", "...", "pass", "$F()"];
+const NOWHERE: &[&str] = &["return", "f()", "$T $F() { $$$B }", "...", "pass", "$F()"];
 
 // D15: a search of parts answers as a full parse does; D8, D13: runs reach from their first to their
 // last element.

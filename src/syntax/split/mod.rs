@@ -1,6 +1,6 @@
 //! Cuts a source into units that the parser may leave out one by one.
 //!
-//! A unit is a range of bytes whose absence from the included ranges of a parse leaves the nodes of
+//! A unit is a range of bytes whose absence from what is parsed leaves the nodes of
 //! all other units as they are in the parse of the whole. The splitters are small lexers that know
 //! the literals and brackets of their language and little else; whenever one is not sure, it gives
 //! up and the file is parsed whole. They know nothing of tree-sitter, files and patterns.

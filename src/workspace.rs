@@ -260,3 +260,18 @@ fn components(path: &Path) -> VecDeque<OsString> {
         .map(|component| component.as_os_str().to_os_string())
         .collect()
 }
+
+/// A path without `.` and `..`, taken as they are written: no link is followed.
+pub(crate) fn lexical(path: &Path) -> PathBuf {
+    let mut done = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                done.pop();
+            }
+            other => done.push(other),
+        }
+    }
+    done
+}

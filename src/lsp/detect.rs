@@ -16,7 +16,7 @@ use crate::lsp::servers::ServerRow;
 use crate::workspace::Workspace;
 
 pub(crate) use crate::lsp::detect::binary::identity;
-pub(crate) use crate::lsp::detect::database::guesses_flags;
+pub(crate) use crate::lsp::detect::database::{fallback_flags, guesses_flags};
 
 /// What detection looks at.
 #[derive(Clone, Debug)]

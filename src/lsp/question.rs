@@ -176,6 +176,12 @@ impl Supervisor {
         begun + (whole - timeouts.request.min(whole / 4))
     }
 
+    /// Returns until when it waits for more of the project to load, once its server has.
+    pub(crate) fn loading_deadline(&self, begun: Instant) -> Instant {
+        let ready = Instant::now() + self.options().timeouts.ready;
+        ready.min(self.question_deadline(begun))
+    }
+
     /// Returns until when it waits for its server to load.
     pub(crate) fn ready_deadline(&self, begun: Instant) -> Instant {
         let ready = Instant::now() + self.options().timeouts.ready;

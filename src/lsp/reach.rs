@@ -96,10 +96,6 @@ impl Supervisor {
         extent: Extent,
         cancel: &Cancel,
     ) -> Result<(), AskError> {
-        let is_described = match &opened.server.row().reach {
-            ReachRule::Described(names) => is_described(&opened.path, opened.server.root(), names),
-            ReachRule::Project | ReachRule::Searched { .. } => false,
-        };
         let is_known = projects::SERVERS.contains(&opened.server.id());
         if !opened.readiness.is_ready() || !is_known {
             return Ok(());
@@ -108,11 +104,14 @@ impl Supervisor {
             opened.readiness = Readiness::Limited(why);
             return Ok(());
         }
+        let is_described = match &opened.server.row().reach {
+            ReachRule::Described(names) => is_described(&opened.path, opened.server.root(), names),
+            ReachRule::Project | ReachRule::Searched { .. } => false,
+        };
         if !is_described {
             return Ok(());
         }
-        let ready = Instant::now() + self.options().timeouts.ready;
-        let deadline = ready.min(self.question_deadline(opened.begun));
+        let deadline = self.loading_deadline(opened.begun);
         let loaded = projects::load(self, opened, needle, deadline, cancel)?;
         if loaded.has_opened {
             // What was opened may have made the server load more.
@@ -147,8 +146,7 @@ impl Supervisor {
             ReachRule::Project => None,
             ReachRule::Described(names) if is_described(&opened.path, server.root(), names) => None,
             ReachRule::Described(names) => {
-                let ready = Instant::now() + self.options().timeouts.ready;
-                let deadline = ready.min(self.question_deadline(opened.begun));
+                let deadline = self.loading_deadline(opened.begun);
                 let naming = naming(server, needle, cancel);
                 let why = open(server, &naming, deadline, cancel)?;
                 if why.is_none() {
@@ -224,12 +222,15 @@ fn advice(root: &RootRule) -> &'static str {
     }
 }
 
+/// Whether a server answers for a file by its name.
+fn serves(server: &Server, path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    server.row().language_of(&name).is_some()
+}
+
 /// Finds the files of a server's project that have the needle.
 pub(crate) fn naming(server: &Server, needle: Needle<'_>, cancel: &Cancel) -> Naming {
-    let serves = |path: &Path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        server.row().language_of(&name).is_some()
-    };
+    let serves = |path: &Path| serves(server, path);
     let options = WalkOptions {
         globs: FOREIGN.map(str::to_owned).to_vec(),
         ..WalkOptions::default()

@@ -3,11 +3,11 @@
 //! A target says where in the arguments it stands and how it is read, so that no tool is known here by its
 //! name. What cannot be read for certain is told apart from what does not match: no rule allows it.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, lexical};
 
 /// Where a rule looks, and what it finds there.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -129,20 +129,6 @@ fn place(path: &str, workspace: Option<&Workspace>) -> Subject {
         // The tool refuses it too; a rule must not say anything about it.
         Err(_) => Subject::Opaque,
     }
-}
-
-fn lexical(path: &Path) -> PathBuf {
-    let mut done = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                done.pop();
-            }
-            other => done.push(other),
-        }
-    }
-    done
 }
 
 #[cfg(test)]

@@ -181,17 +181,6 @@ impl Covered {
         }
     }
 
-    /// Whether a byte is covered.
-    pub fn has(&self, at: usize) -> bool {
-        match self {
-            Covered::Whole => true,
-            Covered::Ranges(have) => {
-                let next = have.partition_point(|h| h.end <= at);
-                have.get(next).is_some_and(|h| h.start <= at)
-            }
-        }
-    }
-
     /// Whether all that stands in the range is covered without a gap.
     pub fn holds(&self, range: &Range<usize>) -> bool {
         match self {

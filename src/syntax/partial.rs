@@ -390,7 +390,10 @@ fn find(
     let part = (*covered != Covered::Whole).then_some(covered);
     let find = |limit: usize| matcher::find_in_part(pattern, flat, source, limit, part);
     // No match begins with what only stands for something else.
-    let is_real = |m: &Match| covered.has(m.range.start as usize);
+    let is_real = |m: &Match| {
+        let start = m.range.start as usize;
+        covered.holds(&(start..start + 1))
+    };
     let mut found = match flat.is_forest {
         true => find(usize::MAX),
         false => find(limit),

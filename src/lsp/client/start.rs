@@ -274,8 +274,16 @@ fn params(launch: &Launch) -> Value {
         "capabilities": capabilities::client(launch.row.pull),
         "trace": "off",
     });
-    if !launch.init_options.is_null() {
-        params["initializationOptions"] = launch.init_options.clone();
+    let mut init_options = launch.init_options.clone();
+    let is_open = init_options.is_null() || init_options.is_object();
+    if is_open
+        && init_options["fallbackFlags"].is_null()
+        && let Some(flags) = detect::fallback_flags(&launch.row, &launch.root)
+    {
+        init_options["fallbackFlags"] = json!(flags);
+    }
+    if !init_options.is_null() {
+        params["initializationOptions"] = init_options;
     }
     params
 }

@@ -150,9 +150,7 @@ impl ServerState {
 
     /// Tells whether a server that announces its looking is at it, or has not come to the last save.
     pub(crate) fn has_more_to_say(&self, saved: Option<Instant>) -> bool {
-        let announces = self
-            .progress_log()
-            .any(|event| event.title.starts_with("diagnosing "));
+        let announces = self.progress_log().any(|event| is_diagnosing(&event.title));
         let is_due = saved.is_some_and(|saved| {
             // What came after an older save may not be kept any more.
             let is_kept = self.progress_log().next().is_some_and(|it| it.at <= saved);
@@ -260,8 +258,12 @@ impl ServerState {
 impl Progress {
     /// Whether it is what gopls does after a change, when it is asked to announce that.
     pub(crate) fn is_diagnosing(&self) -> bool {
-        self.title.starts_with("diagnosing ")
+        is_diagnosing(&self.title)
     }
+}
+
+fn is_diagnosing(title: &str) -> bool {
+    title.starts_with("diagnosing ")
 }
 
 impl std::fmt::Display for Progress {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::upwards;
 use crate::lsp::servers::{Ready, ServerRow};
+use crate::walk::{WalkOptions, builder};
 
 /// The files from which clangd takes the flags of the compiler, in the folder of a source or above it:
 /// <https://clangd.llvm.org/design/compile-commands>
@@ -28,6 +29,32 @@ pub(crate) fn guesses_flags(row: &ServerRow, root: &Path, path: &Path) -> Option
              {ADVICE}"
         )
     })
+}
+
+/// The flags that a server of `row` must be told to guess in `root`, if any: it takes a header for one of C++
+/// otherwise, whose functions are others to it than those of C. Walks the folder, so it is for a start alone.
+pub(crate) fn fallback_flags(row: &ServerRow, root: &Path) -> Option<&'static [&'static str]> {
+    let is_needed = guesses_flags(row, root, root).is_some() && is_plain_c(root);
+    is_needed.then_some(&["-xc"])
+}
+
+/// How many files are looked at to tell whether a project is one of C alone.
+const LOOKED_AT: usize = 20_000;
+
+/// Whether a project has sources of C, and none of a language that its headers may be of as well.
+fn is_plain_c(root: &Path) -> bool {
+    let Ok(walker) = builder(root, &WalkOptions::default()) else {
+        return false;
+    };
+    let mut has_c = false;
+    for entry in walker.build().flatten().take(LOOKED_AT) {
+        match entry.path().extension().and_then(|name| name.to_str()) {
+            Some("c") => has_c = true,
+            Some("cc" | "cpp" | "cxx" | "hh" | "hpp" | "hxx" | "m" | "mm" | "cu") => return false,
+            _ => {}
+        }
+    }
+    has_c
 }
 
 #[cfg(test)]

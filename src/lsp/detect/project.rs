@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::{guesses_flags, upwards};
+use super::upwards;
 use crate::child::Env;
 use crate::lsp::servers::{Local, Ready, ServerRow};
-use crate::walk::{WalkOptions, builder};
 
 /// Returns environment, init options and settings of a server of `row` in `root`.
 pub(super) fn adapt(row: &ServerRow, root: &Path, top: &Path, env: &Env) -> (Env, Value, Value) {
@@ -26,10 +25,6 @@ pub(super) fn adapt(row: &ServerRow, root: &Path, top: &Path, env: &Env) -> (Env
                 *level = json!("Information");
             }
         }
-    }
-    if guesses_flags(row, root, root).is_some() && is_plain_c(root) {
-        // It takes a header for one of C++ otherwise, whose functions are others to it than those of C.
-        put(&mut init_options, &["fallbackFlags"], json!(["-xc"]));
     }
     match row.local {
         Local::None => {}
@@ -53,25 +48,6 @@ pub(super) fn adapt(row: &ServerRow, root: &Path, top: &Path, env: &Env) -> (Env
         }
     }
     (env, init_options, settings)
-}
-
-/// How many files are looked at to tell whether a project is one of C alone.
-const LOOKED_AT: usize = 20_000;
-
-/// Whether a project has sources of C, and none of a language that its headers may be of as well.
-fn is_plain_c(root: &Path) -> bool {
-    let Ok(walker) = builder(root, &WalkOptions::default()) else {
-        return false;
-    };
-    let mut has_c = false;
-    for entry in walker.build().flatten().take(LOOKED_AT) {
-        match entry.path().extension().and_then(|name| name.to_str()) {
-            Some("c") => has_c = true,
-            Some("cc" | "cpp" | "cxx" | "hh" | "hpp" | "hxx" | "m" | "mm" | "cu") => return false,
-            _ => {}
-        }
-    }
-    has_c
 }
 
 /// The environment of the root, of the nearest folder above it, or the one that is active.

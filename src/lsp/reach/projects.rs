@@ -6,13 +6,13 @@
 //! taken that a project has what lies below its `tsconfig.json`.
 
 use std::collections::BTreeSet;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use rayon::prelude::*;
 use serde_json::json;
 
-use super::{FOREIGN, Needle, exports_default};
+use super::{FOREIGN, Needle, exports_default, serves};
 use crate::cancel::Cancel;
 use crate::limits;
 use crate::lsp::client::Server;
@@ -20,6 +20,7 @@ use crate::lsp::error::LspError;
 use crate::lsp::question::{AskError, Opened};
 use crate::lsp::supervisor::Supervisor;
 use crate::text::counted;
+use crate::workspace::lexical;
 
 /// The server that tells, and looks for some things in one project alone.
 pub(super) const TELLS: &str = "typescript-language-server";
@@ -148,13 +149,9 @@ pub(super) fn importers(
     let (files, _) = supervisor
         .inner()
         .files_below(supervisor.workspace().root());
-    let serves = |path: &Path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        server.row().language_of(&name).is_some()
-    };
     let outside = files.into_par_iter().filter(|path| {
         !path.starts_with(root)
-            && serves(path)
+            && serves(server, path)
             && std::fs::read(path)
                 .is_ok_and(|text| needle.is_in(&text) && imports_from(path, &text, root))
     });
@@ -189,26 +186,12 @@ fn imports_from(path: &Path, text: &[u8], folder: &Path) -> bool {
             let rest = &text[at + 1..text.len().min(at + 1 + LONGEST_IMPORT)];
             let end = rest.iter().position(|byte| *byte == text[at]);
             let name = end.and_then(|end| std::str::from_utf8(&rest[..end]).ok());
-            name.is_some_and(|name| without_dots(&here.join(name)).starts_with(folder))
+            name.is_some_and(|name| lexical(&here.join(name)).starts_with(folder))
         })
 }
 
 /// Longer strings are no paths of imports.
 const LONGEST_IMPORT: usize = 1000;
-
-fn without_dots(path: &Path) -> PathBuf {
-    let mut clean = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                clean.pop();
-            }
-            part => clean.push(part),
-        }
-    }
-    clean
-}
 
 /// The sources below the root, and how many were never looked at.
 fn sources(supervisor: &Supervisor, server: &Server) -> (Vec<PathBuf>, usize) {
@@ -219,10 +202,9 @@ fn sources(supervisor: &Supervisor, server: &Server) -> (Vec<PathBuf>, usize) {
             .any(|glob| glob.strip_prefix('!') == Some(name))
     };
     files.retain(|path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
         let inside = path.strip_prefix(server.root()).unwrap_or(path);
         let mut parts = inside.iter().filter_map(|part| part.to_str());
-        server.row().language_of(&name).is_some() && !parts.any(is_foreign)
+        serves(server, path) && !parts.any(is_foreign)
     });
     (files, n_unseen)
 }

@@ -32,6 +32,9 @@ const STAND_IN: &str = "__left_out_of_the_parse__";
 /// none was left out.
 const CASE_STAND_IN: &str = "case __left_out_of_the_parse__: __left_out_of_the_parse__";
 
+/// Stands for what is before the body of a function. In C it may be a macro over which the grammar stumbles.
+const HEADER_STAND_IN: &str = "void f()";
+
 impl Excerpt {
     /// Puts some ranges of a source together, ascending and apart, which the units of the source were
     /// chosen from.
@@ -153,9 +156,6 @@ impl Excerpt {
         self.put("\n", body.end..body.end);
     }
 }
-
-/// Stands for what is before the body of a function. In C it may be a macro over which the grammar stumbles.
-const HEADER_STAND_IN: &str = "void f()";
 
 /// Where the first line of a body that is more than a comment begins, and its first token.
 fn first_code(source: &[u8], body: Range<usize>) -> (usize, usize) {

@@ -90,8 +90,8 @@ pub fn plan_of_units(
     kept(source, &gaps)
 }
 
-/// Languages in which a comment may hold the line end that ends a statement, and Python, whose scanner takes
-/// longer to step over a gap than to read a comment.
+/// Languages in which a comment may hold the line end that ends a statement, and Python, where the gap of a
+/// comment would be joined with that of the body after it, over the end of the line.
 const KEEP_COMMENTS: &[&str] = &["go", "javascript", "jsx", "python", "tsx", "typescript"];
 
 /// Adds the comments that stand outside of the gaps to them: they are no part of any match, and often a
@@ -137,7 +137,7 @@ pub fn plan_around(units: &Units, places: &[Range<usize>], source: &[u8]) -> Pla
     kept(source, &gaps(units, &keep))
 }
 
-/// A gap saves the parse of its bytes but costs the lexer a range to step over.
+/// A gap saves the parse of its bytes but costs a piece to put together and to look places up in.
 const SMALLEST_GAP: usize = 16;
 
 /// Above this share of the source, in percent, a partial parse saves nothing worth a fallback.
@@ -180,9 +180,9 @@ fn units_to_keep(units: &Units, occurrences: &Occurrences, shape: Shape) -> Vec<
             UnitKind::Block => member() || around(),
             UnitKind::Item => match around() {
                 true => {
-                    let headers = units.children(idx).filter(|(child, _)| is_header(*child));
-                    let headers: Vec<usize> = headers.map(|(child, _)| child).collect();
-                    headers.into_iter().for_each(|header| keep[header] = true);
+                    if let Some((header, _)) = units.children(idx).find(|(at, _)| is_header(*at)) {
+                        keep[header] = true;
+                    }
                     true
                 }
                 false => member(),

@@ -298,23 +298,13 @@ fn the_version_of_typescript_is_told_and_an_old_compiler_is_no_server() {
         "{}",
         output.text
     );
-    let status = project
-        .call(json!({"action": "status"}))
-        .expect("an answer");
-    let servers = status.data["servers"].as_array().expect("a list");
-    let of = |id: &str| {
-        servers
-            .iter()
-            .find(|it| it["id"] == id)
-            .expect("it is listed")
-    };
-    let version = of("typescript-language-server")["version"]
-        .as_str()
-        .unwrap_or_default();
-    assert!(version.starts_with("TypeScript 5."), "{}", status.text);
-    assert_eq!(of("tsc")["state"], "unusable", "{}", status.text);
-    let reason = of("tsc")["reason"].as_str().unwrap_or_default();
-    assert!(reason.contains("and 7 is needed"), "{}", status.text);
+    let server = project.listed("typescript-language-server");
+    let version = server["version"].as_str().unwrap_or_default();
+    assert!(version.starts_with("TypeScript 5."), "{server}");
+    let tsc = project.listed("tsc");
+    assert_eq!(tsc["state"], "unusable", "{tsc}");
+    let reason = tsc["reason"].as_str().unwrap_or_default();
+    assert!(reason.contains("and 7 is needed"), "{tsc}");
 }
 
 // D44: nothing that can be called is not a function that nobody calls.

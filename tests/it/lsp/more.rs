@@ -150,16 +150,7 @@ fn ruff_is_beside_the_server_that_answers() {
         "{}",
         output.text
     );
-    let status = project
-        .call(json!({"action": "status"}))
-        .expect("an answer");
-    let servers = status.data["servers"].as_array().expect("a list");
-    let of = |id: &str| {
-        servers
-            .iter()
-            .find(|server| server["id"] == id)
-            .expect("it is listed")
-    };
+    let of = |id: &str| project.listed(id);
     assert_eq!(
         (&of("ruff")["state"], &of("ruff")["linter"]),
         (&json!("running"), &json!(true))
@@ -170,11 +161,11 @@ fn ruff_is_beside_the_server_that_answers() {
     // One type checker at a time: the others are there and not started.
     for other in ["pyright", "ty"] {
         if peers::find(other).is_some() {
-            assert_eq!(of(other)["state"], "available", "{}", status.text);
+            assert_eq!(of(other)["state"], "available", "{other}");
         }
     }
     let pids = project.supervisor.servers().len();
-    assert_eq!(pids, 2, "{}", status.text);
+    assert_eq!(pids, 2);
     project.ends_without_a_trace();
 }
 

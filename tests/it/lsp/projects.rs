@@ -163,13 +163,7 @@ fn packages_know_of_each_other(server: Alone, files: &[(&str, &str)]) {
     let project = make();
     let args = json!({"file": "packages/a/src/shape.ts", "line": 5, "symbol": "measure", "new_name": "gauge"});
     crate::lsp_rename::renamed_in(&project, args);
-    for (name, text) in files {
-        assert_eq!(
-            project.read(name),
-            Some(text.replace("measure", "gauge")),
-            "{name}"
-        );
-    }
+    project.has_replaced(files, "measure", "gauge");
     project.ends_without_a_trace();
 }
 

@@ -82,13 +82,7 @@ fn clangd_without_a_database_knows_every_file_that_names_it() {
             "{}",
             output.text
         );
-        for (name, text) in SHAPES {
-            assert_eq!(
-                project.read(name),
-                Some(text.replace("measure", "gauge")),
-                "{name}"
-            );
-        }
+        project.has_replaced(SHAPES, "measure", "gauge");
         project.ends_without_a_trace();
     }
 }
@@ -117,13 +111,7 @@ fn clangd_without_a_database_takes_a_header_of_c_for_what_it_is() {
     assert_eq!(output.data["total"], 3, "{}", output.text);
     let args = json!({"file": "src/u.c", "line": 2, "symbol": "add", "new_name": "plus"});
     rename(&project, args);
-    for (name, text) in &files {
-        assert_eq!(
-            project.read(name),
-            Some(text.replace("add", "plus")),
-            "{name}"
-        );
-    }
+    project.has_replaced(&files, "add", "plus");
     project.ends_without_a_trace();
 }
 
@@ -146,13 +134,7 @@ fn scripts_without_a_configuration_are_all_known() {
     let args =
         json!({"file": TYPESCRIPT.at.0, "line": 5, "symbol": "measure", "new_name": "gauge"});
     rename(&project, args);
-    for (name, text) in &files {
-        assert_eq!(
-            project.read(name),
-            Some(text.replace("measure", "gauge")),
-            "{name}"
-        );
-    }
+    project.has_replaced(&files, "measure", "gauge");
     let project = Project::new(&files);
     let output = project
         .call(json!({"action": "symbols", "query": "twice"}))

@@ -228,16 +228,9 @@ pub(super) fn ask_in(sample: &Sample, project: Project) {
         output.text
     );
 
-    let status = project
-        .call(json!({"action": "status"}))
-        .expect("an answer");
-    let servers = status.data["servers"].as_array().expect("a list");
-    let server = servers
-        .iter()
-        .find(|server| server["id"] == sample.server)
-        .expect("it runs");
-    assert_eq!(server["state"], "running", "{}", status.text);
-    assert!(server["pid"].is_number(), "{}", status.text);
+    let server = project.listed(sample.server);
+    assert_eq!(server["state"], "running", "{server}");
+    assert!(server["pid"].is_number(), "{server}");
     // gopls gives the whole record of its build for a version.
     let version = server["version"].as_str().unwrap_or_default();
     assert!(!version.contains('{'), "{version}");

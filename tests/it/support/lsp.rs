@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use toolbox::cancel::Cancel;
 use toolbox::child::{Env, Processes, Watch};
 use toolbox::lsp::client::Timeouts;
@@ -69,6 +69,23 @@ pub(crate) fn environment(home: &Path) -> Env {
 }
 
 impl Project {
+    /// What `status` says of a server.
+    #[track_caller]
+    pub(crate) fn listed(&self, id: &str) -> Value {
+        let status = self.call(json!({"action": "status"})).expect("an answer");
+        let servers = status.data["servers"].as_array().expect("a list");
+        let found = servers.iter().find(|server| server["id"] == id);
+        found.expect("it is listed").clone()
+    }
+
+    /// Holds that the files are as they were written but for one word.
+    #[track_caller]
+    pub(crate) fn has_replaced(&self, files: &[(&str, &str)], from: &str, to: &str) {
+        for (name, text) in files {
+            assert_eq!(self.read(name), Some(text.replace(from, to)), "{name}");
+        }
+    }
+
     /// Writes the files and makes the supervisor; no server is started yet.
     pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         Self::with(files, |_, options| options)

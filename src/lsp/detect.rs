@@ -15,7 +15,7 @@ use crate::child::Env;
 use crate::lsp::servers::ServerRow;
 use crate::workspace::Workspace;
 
-pub(crate) use crate::lsp::detect::binary::identity;
+pub(crate) use crate::lsp::detect::binary::{identity, lacks_tool};
 pub(crate) use crate::lsp::detect::database::{fallback_flags, guesses_flags};
 
 /// What detection looks at.

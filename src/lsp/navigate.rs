@@ -195,7 +195,12 @@ impl fmt::Display for LocationsReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let noun = self.relation.noun(self.total);
         match self.total {
-            0 => writeln!(f, "no {} of '{}' found", self.relation.noun(1), self.symbol)?,
+            0 => {
+                // It is no news about the project that the server knows none of it.
+                let so_far = self.incomplete.as_ref().map_or("", |_| " so far");
+                let noun = self.relation.noun(1);
+                writeln!(f, "no {noun} of '{}' found{so_far}", self.symbol)?;
+            }
             total if total > self.shown => {
                 let cut = total - self.shown;
                 let shown = self.shown;

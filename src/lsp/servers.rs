@@ -52,6 +52,8 @@ pub struct ServerRow {
     pub since: Option<u32>,
     /// Whether its program may be there and still not run, so that `--version` is asked first.
     pub probe: bool,
+    /// The build tool that it asks about the project, without which it can load none.
+    pub needs: Option<String>,
     /// Whether no test has run it yet.
     pub unverified: bool,
     /// What to do where its program is missing.
@@ -151,6 +153,7 @@ pub struct Row {
     complains: &'static str,
     since: Option<u32>,
     probe: bool,
+    needs: &'static str,
     unverified: bool,
     install: &'static str,
 }
@@ -190,6 +193,7 @@ const DEFAULT: Row = Row {
     complains: "",
     since: None,
     probe: false,
+    needs: "",
     unverified: false,
     install: "",
 };
@@ -233,6 +237,7 @@ impl Row {
             complains: self.complains.to_owned(),
             since: self.since,
             probe: self.probe,
+            needs: (!self.needs.is_empty()).then(|| self.needs.to_owned()),
             unverified: self.unverified,
             install: self.install.to_owned(),
         }

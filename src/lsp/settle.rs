@@ -6,6 +6,7 @@
 //! (D2).
 
 mod compiler;
+pub(crate) mod parsing;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -21,6 +22,7 @@ use crate::lsp::published::{Diagnostic, Severity, Statement};
 /// What a server had said before a text was changed.
 #[derive(Clone, Debug)]
 pub struct Mark {
+    at: Instant,
     generation: u64,
     items: Vec<Diagnostic>,
 }
@@ -45,6 +47,8 @@ enum Sign {
     Flycheck,
     /// It answers a request of the TypeScript server.
     TsServer,
+    /// It publishes, and says when it has parsed what a document includes.
+    Parse,
     /// It publishes.
     Publication,
 }
@@ -66,6 +70,7 @@ impl Mark {
     /// Takes note of what was said; a later statement is then known to be later.
     pub fn of(server: &Server, path: &Path) -> Self {
         server.look(|state| Self {
+            at: Instant::now(),
             generation: state.published().generation(),
             items: said(state, path).map_or_else(Vec::new, |said| said.items.clone()),
         })
@@ -80,7 +85,7 @@ pub fn is_slow(server: &Server) -> bool {
 /// Tells whether a server says by itself what it finds; one that is asked publishes nothing that counts.
 pub fn speaks_up(server: &Server) -> bool {
     match Sign::of(server) {
-        Sign::Flycheck | Sign::Publication => true,
+        Sign::Flycheck | Sign::Parse | Sign::Publication => true,
         Sign::Reply | Sign::TsServer => false,
     }
 }
@@ -104,6 +109,12 @@ pub fn settle(
             }
             res => outcome(server, res),
         },
+        Sign::Parse => {
+            if let Err(settled) = parsing::parsed(server, path, Some(mark.at), deadline, cancel) {
+                return settled;
+            }
+            said_or_published(server, path, mark, version, deadline, cancel)
+        }
         Sign::Publication => published(server, path, mark, version, deadline, cancel),
     }
 }
@@ -120,15 +131,15 @@ pub fn settled_now(
     match Sign::of(server) {
         Sign::Flycheck => compiler::checked(server, path, deadline, cancel),
         // Who publishes does so for what changed; whether another file is as it was is only told when asked.
-        Sign::Publication if server.is_stirred(path) => {
+        Sign::Parse | Sign::Publication if server.is_stirred(path) => {
             let mark = Mark::of(server, path);
             let until = deadline.min(Instant::now() + RETOLD);
             match server.retell(path) {
-                Ok(version) => published(server, path, &mark, version, until, cancel),
+                Ok(version) => settle(server, path, &mark, version, until, cancel),
                 Err(err) => Settled::Unavailable(err.to_string()),
             }
         }
-        Sign::Publication | Sign::Reply | Sign::TsServer => {
+        Sign::Parse | Sign::Publication | Sign::Reply | Sign::TsServer => {
             settled_already(server, path, version, deadline, cancel)
         }
     }
@@ -144,21 +155,19 @@ pub fn settled_already(
     cancel: &Cancel,
 ) -> Settled {
     let nothing = Mark {
+        at: Instant::now(),
         generation: 0,
         items: Vec::new(),
     };
     match Sign::of(server) {
         Sign::Flycheck => compiler::checked_last(server, path, deadline, cancel),
-        Sign::Publication => {
-            let known = server.look(|state| {
-                let said = said(state, path)?;
-                let is_old = said.version.is_some_and(|said| said < version);
-                (!is_old).then(|| said.items.clone())
-            });
-            match known {
-                Some(items) => Settled::Told(items),
-                None => published(server, path, &nothing, version, deadline, cancel),
+        Sign::Parse | Sign::Publication => {
+            if parsing::is_running(server, path)
+                && let Err(settled) = parsing::parsed(server, path, None, deadline, cancel)
+            {
+                return settled;
             }
+            said_or_published(server, path, &nothing, version, deadline, cancel)
         }
         Sign::Reply | Sign::TsServer => settle(server, path, &nothing, version, deadline, cancel),
     }
@@ -170,6 +179,7 @@ impl Sign {
             _ if server.row().pull => Self::Reply,
             "rust-analyzer" => Self::Flycheck,
             "typescript-language-server" => Self::TsServer,
+            "clangd" => Self::Parse,
             _ => Self::Publication,
         }
     }
@@ -199,6 +209,26 @@ fn outcome(server: &Server, res: Result<Vec<Diagnostic>, LspError>) -> Settled {
         Err(err @ (LspError::Gone { .. } | LspError::Unreadable { .. })) => {
             Settled::Unavailable(err.to_string())
         }
+    }
+}
+
+/// Takes what was said of a version, or waits for that.
+fn said_or_published(
+    server: &Server,
+    path: &Path,
+    mark: &Mark,
+    version: i64,
+    deadline: Instant,
+    cancel: &Cancel,
+) -> Settled {
+    let known = server.look(|state| {
+        let said = said(state, path)?;
+        let is_old = said.version.is_some_and(|said| said < version);
+        (!is_old).then(|| said.items.clone())
+    });
+    match known {
+        Some(items) => Settled::Told(items),
+        None => published(server, path, mark, version, deadline, cancel),
     }
 }
 

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::cancel::Cancel;
 use crate::limits;
 use crate::lsp::client::{Readiness, Server};
-use crate::lsp::detect::Detected;
+use crate::lsp::detect::{Detected, lacks_tool};
 use crate::lsp::error::Seconds;
 use crate::lsp::servers::Slot as RowSlot;
 use crate::lsp::supervisor::{Inner, Key, Standing, Supervisor};
@@ -384,6 +384,10 @@ fn complete(
                 status.reason = Some(format!("not started; {}", launch.why()));
                 status.command = Some(launch.command());
                 status.version = version;
+                // What describes the project by itself needs no build tool.
+                let is_built = root.marker != "rust-project.json";
+                let lack = is_built.then(|| lacks_tool(row, &launch.environment()));
+                status.health = lack.flatten();
             }
         }
     }
@@ -431,15 +435,15 @@ impl fmt::Display for StatusReport {
                     server.uptime_s.unwrap_or_default(),
                     of(&server.progress),
                 )?;
-                for (label, line) in [("health", &server.health), ("stderr", &server.stderr)] {
-                    if let Some(line) = line {
-                        writeln!(f, "  {label}: {line}")?;
-                    }
-                }
             } else if let Some(command) = &server.command
                 && server.state != "unusable"
             {
                 writeln!(f, "  {command}")?;
+            }
+            for (label, line) in [("health", &server.health), ("stderr", &server.stderr)] {
+                if let Some(line) = line {
+                    writeln!(f, "  {label}: {line}")?;
+                }
             }
         }
         if self.unseen_files > 0 {

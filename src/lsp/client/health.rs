@@ -3,12 +3,10 @@
 //! A complaint stays as long as its cause does. Some come by the protocol and end by it; others are only
 //! written to standard error, and end when the project's own file that they speak of changes.
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
-
-use crate::child::{Env, is_program};
+use crate::child::Env;
 use crate::lsp::client::Server;
+use crate::lsp::detect::lacks_tool;
+use crate::lsp::servers::ServerRow;
 use crate::text::clip;
 
 /// What to do where rust-analyzer has no standard library. It answers for everything else.
@@ -20,10 +18,6 @@ const NO_STD: &str = "rust-analyzer does not have the sources of the standard li
 const STILL_NO_STD: &str =
     "rust-analyzer still does not have the sources of the standard library (rust-src)";
 
-/// What to do where rust-analyzer cannot ask cargo what the project is.
-const NO_CARGO: &str = "cargo is not on the PATH, so rust-analyzer cannot load the project; install Rust, or \
-                        start with the folder of cargo on the PATH";
-
 /// Bytes of a complaint on standard error that are told.
 const COMPLAINT_BYTES: usize = 400;
 
@@ -31,27 +25,13 @@ const COMPLAINT_BYTES: usize = 400;
 const REMEMBERED_BYTES: usize = 400;
 
 /// Puts the next step into a complaint that has one.
-pub(super) fn with_next_step(message: String, env: &Env) -> String {
+pub(super) fn with_next_step(message: String, row: &ServerRow, env: &Env) -> String {
     if message.contains("has sysroot errors") {
         return format!("{NO_STD}\n{message}");
     }
-    if message.contains("Failed to load workspaces") && !has_cargo(env) {
-        return NO_CARGO.to_owned();
-    }
-    message
-}
-
-/// Whether a server finds cargo with this environment, in the places where rust-analyzer looks for it.
-fn has_cargo(env: &Env) -> bool {
-    let named = env.get("CARGO").map(PathBuf::from);
-    let home = env.get("CARGO_HOME").map(PathBuf::from);
-    let home = home.or_else(|| env.get("HOME").map(|home| Path::new(home).join(".cargo")));
-    let path = env.get("PATH").unwrap_or_default().as_bytes();
-    let on_path = path.split(|byte| *byte == b':');
-    let on_path = on_path.map(|folder| PathBuf::from(OsStr::from_bytes(folder)));
-    let places = on_path.chain(home.map(|home| home.join("bin")));
-    let mut programs = named.into_iter().chain(places.map(|it| it.join("cargo")));
-    programs.any(|path| is_program(&path))
+    let is_unloaded = message.contains("Failed to load workspaces");
+    let lack = is_unloaded.then(|| lacks_tool(row, env)).flatten();
+    lack.unwrap_or(message)
 }
 
 impl Server {
@@ -121,6 +101,7 @@ fn complaint_in<'a>(tail: &'a str, forgiven: &str, sign: &str) -> Option<&'a str
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lsp::servers::built_in;
 
     // A complaint ends with its cause, and a new one is told.
     #[test]
@@ -146,9 +127,17 @@ mod tests {
         let message = || "Failed to load workspaces.".to_owned();
         let temp = tempfile::tempdir().expect("a folder");
         let env = Env::new().with("PATH", temp.path());
-        assert_eq!(with_next_step(message(), &env), NO_CARGO);
+        let rows = built_in();
+        let row = |id: &str| rows.iter().find(|row| row.id == id).expect("a row");
+        let rust = row("rust-analyzer");
+        let told = with_next_step(message(), rust, &env);
+        assert!(told.starts_with("cargo is not on the PATH, so"), "{told}");
+        // gopls looks for its own tool, and only on the PATH.
+        assert!(lacks_tool(row("gopls"), &env).is_some_and(|why| why.starts_with("go is not")));
+        assert_eq!(lacks_tool(row("clangd"), &env), None);
         let cargo = std::env::current_exe().expect("a program");
-        let env = env.with("CARGO", cargo);
-        assert_eq!(with_next_step(message(), &env), message());
+        let env = env.with("CARGO", &cargo).with("GO", cargo);
+        assert_eq!(with_next_step(message(), rust, &env), message());
+        assert!(lacks_tool(row("gopls"), &env).is_some());
     }
 }

@@ -225,6 +225,12 @@ fn hear(shared: &Shared, method: &str, params: &Value) {
                 }
             });
         }
+        "textDocument/clangd.fileStatus" => {
+            let path = params["uri"].as_str().and_then(uri::to_path);
+            if let (Some(path), Some(doing)) = (path, params["state"].as_str()) {
+                shared.update(|state| state.on_parsing(path, doing));
+            }
+        }
         "$/progress" if shared.on_survey(params) => {}
         "$/progress" => shared.update(|state| state.on_progress(params)),
         "experimental/serverStatus" => shared.update(|state| {
@@ -240,7 +246,8 @@ fn hear(shared: &Shared, method: &str, params: &Value) {
                 Some("ok") | None => None,
                 Some(health) => {
                     let message = message.unwrap_or_else(|| health.to_owned());
-                    Some(with_next_step(message, &shared.launch.environment()))
+                    let launch = &shared.launch;
+                    Some(with_next_step(message, &launch.row, &launch.environment()))
                 }
             };
         }),

@@ -172,12 +172,16 @@ impl Server {
             },
         )
         .map_err(no_process)?;
+        let mut state = ServerState::new(launch.root.clone());
+        // It would answer from the one file that it was given; one that says how it is corrects this.
+        state.health = detect::lacks_tool(&launch.row, &launch.environment());
+        state.is_broken = state.health.is_some();
         let shared = Arc::new(Shared {
             name: launch.row.id.clone(),
             child,
             outbox: Mutex::new(Some(outbox)),
             pending: Pending::new(),
-            state: Mutex::new(ServerState::new(launch.root.clone())),
+            state: Mutex::new(state),
             changed: Condvar::new(),
             documents: Mutex::new(Documents::default()),
             used: Mutex::new(Instant::now()),

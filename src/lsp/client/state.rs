@@ -38,6 +38,8 @@ pub struct ServerState {
     pub(crate) is_broken: bool,
     pub(crate) messages: VecDeque<Message>,
     pub(crate) published: Published,
+    /// What a server does with its documents, where it says so.
+    pub(crate) parsing: BTreeMap<PathBuf, Parsing>,
     /// How often the server asked that diagnostics be pulled again.
     pub(crate) refreshes: u64,
     /// The questions about the whole project that are out, by number, and whether the server has said that
@@ -81,6 +83,17 @@ pub struct Progress {
     pub since: Instant,
 }
 
+/// What clangd does with a document: a thread of its own parses what it includes, and before that is done
+/// the document is parsed with what was included before.
+/// <https://clangd.llvm.org/extensions#file-status>
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Parsing {
+    /// When the last parse of what it includes began; none has begun otherwise.
+    pub(crate) begun: Option<Instant>,
+    /// Whether it has not ended.
+    pub(crate) is_running: bool,
+}
+
 /// The beginning or the end of some work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgressEvent {
@@ -122,6 +135,7 @@ impl ServerState {
             is_broken: false,
             messages: VecDeque::new(),
             published: Published::default(),
+            parsing: BTreeMap::new(),
             refreshes: 0,
             surveys: BTreeMap::new(),
             listing: Listing::default(),
@@ -244,6 +258,16 @@ impl ServerState {
         }
     }
 
+    /// Takes what clangd says that it does with a document.
+    pub(super) fn on_parsing(&mut self, path: PathBuf, doing: &str) {
+        let parsing = self.parsing.entry(path).or_default();
+        let is_running = doing.contains("includes");
+        if is_running && !parsing.is_running {
+            parsing.begun = Some(Instant::now());
+        }
+        parsing.is_running = is_running;
+    }
+
     fn log_progress(&mut self, token: String, title: String, began: bool, at: Instant) {
         let event = ProgressEvent {
             token,
@@ -358,6 +382,26 @@ mod tests {
             tell(&mut state, "end", "");
         }
         assert!(!state.has_more_to_say(saved), "it is long ago");
+    }
+
+    // What stands beside it in the words of clangd is about the document itself.
+    #[test]
+    fn a_parse_of_what_a_document_includes_begins_and_ends() {
+        let mut state = ServerState::new(PathBuf::from("/"));
+        let path = PathBuf::from("/a.c");
+        let mut tell = |doing: &str| {
+            state.on_parsing(path.clone(), doing);
+            state.parsing[&path]
+        };
+        assert!(tell("file is queued").begun.is_none());
+        let begun = tell("includes are queued, running Update").begun;
+        assert!(begun.is_some());
+        let still = tell("parsing includes, parsing main file");
+        assert!(still.is_running && still.begun == begun);
+        let ended = tell("file is queued");
+        assert!(!ended.is_running && ended.begun == begun);
+        let again = tell("parsing includes");
+        assert!(again.is_running && again.begun > begun);
     }
 
     #[test]

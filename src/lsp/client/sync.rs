@@ -264,7 +264,10 @@ impl Shared {
             "textDocument/didClose",
             json!({"textDocument": {"uri": uri::from_path(path)}}),
         );
-        self.update(|state| state.published.forget_clean(path));
+        self.update(|state| {
+            state.parsing.remove(path);
+            state.published.forget_clean(path);
+        });
         if Stamp::of(path).is_none() {
             self.update(|state| state.published.forget(path));
         }

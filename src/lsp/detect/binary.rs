@@ -50,19 +50,44 @@ pub(super) fn find(
             }
         }
     }
-    let path = env.get("PATH").unwrap_or_default();
-    let on_path: Vec<PathBuf> = path
-        .as_bytes()
-        .split(|byte| *byte == b':')
-        .map(|folder| PathBuf::from(OsStr::from_bytes(folder)))
-        .filter(|folder| folder.is_absolute())
-        .collect();
+    let on_path = on_path(env);
     for (name, args) in commands().filter(|(name, _)| !name.contains('/')) {
         for folder in &on_path {
             add(folder.join(name), args, "PATH".to_owned());
         }
     }
     found
+}
+
+fn on_path(env: &Env) -> Vec<PathBuf> {
+    let path = env.get("PATH").unwrap_or_default().as_bytes();
+    path.split(|byte| *byte == b':')
+        .map(|folder| PathBuf::from(OsStr::from_bytes(folder)))
+        .filter(|folder| folder.is_absolute())
+        .collect()
+}
+
+/// Says that a server of `row` cannot load a project because the build tool that it asks is not there.
+pub(crate) fn lacks_tool(row: &ServerRow, env: &Env) -> Option<String> {
+    let tool = row.needs.as_deref()?;
+    let mut places = on_path(env);
+    let mut named = None;
+    // rust-analyzer looks in more places for it.
+    if tool == "cargo" {
+        let home = env.get("HOME").map(|home| Path::new(home).join(".cargo"));
+        let home = env.get("CARGO_HOME").map(PathBuf::from).or(home);
+        places.extend(home.map(|home| home.join("bin")));
+        named = env.get("CARGO").map(PathBuf::from);
+    }
+    let mut programs = places.iter().map(|folder| folder.join(tool)).chain(named);
+    let is_there = programs.any(|path| is_program(&path));
+    (!is_there).then(|| {
+        format!(
+            "{tool} is not on the PATH, so {} cannot load the project; install it, or start with the folder of \
+             {tool} on the PATH",
+            row.id
+        )
+    })
 }
 
 /// Returns what tells whether a program is still the same one.

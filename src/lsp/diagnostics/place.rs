@@ -63,7 +63,8 @@ const NATIVE: Option<&str> = Some("rust-analyzer");
 /// Leaves out what a server says that is no news or not known to be true.
 ///
 /// rust-analyzer publishes what it finds itself beside what the compiler finds, each in its time: where the
-/// compiler speaks of the same line, its words are told. Without the standard library it does not know that
+/// compiler speaks of the same line, its words are told, and of the syntax it alone is told: it may see the same
+/// mistake in another line. Without the standard library it does not know that
 /// `&[i32; 1]` is a `&[i32]`, so that of its own findings only those about the syntax count.
 pub(crate) fn trusted<'a>(
     server: &Server,
@@ -83,7 +84,16 @@ fn trusted_of(
 }
 
 fn without_twins(items: &[published::Diagnostic]) -> impl Iterator<Item = &published::Diagnostic> {
+    // A compiler that stops at the syntax has no code for that.
+    let stops_at_syntax = items.iter().any(|item| {
+        let is_error = item.severity == published::Severity::Error;
+        item.source.as_deref() == Some("rustc") && is_error && item.code.is_none()
+    });
     items.iter().filter(move |item| {
+        let is_syntax = item.code.as_deref() == Some("syntax-error");
+        if item.source.as_deref() == NATIVE && is_syntax && stops_at_syntax {
+            return false;
+        }
         let is_twin = |other: &published::Diagnostic| {
             other.source.as_deref() != NATIVE
                 && (other.code == item.code || other.severity == item.severity)
@@ -269,6 +279,15 @@ mod tests {
             ]
         );
         assert_eq!(told(true), ["1 E0061", "3 syntax-error", "4 dead_code"]);
+        // The compiler sees a mistake in the syntax elsewhere; a warning without a code is none.
+        let syntax = |severity: u32| {
+            let mut items = vec![item(3, "rust-analyzer", "syntax-error", 1)];
+            let mut other = item(1, "rustc", "", severity);
+            other.code = None;
+            items.push(other);
+            trusted_of(&items, false).count()
+        };
+        assert_eq!((syntax(1), syntax(2)), (1, 2));
     }
 
     // R32: the symbol around a diagnostic is the innermost one, in a tree as in a list.

@@ -69,6 +69,8 @@ struct State {
     heard: BTreeSet<Name>,
     /// The servers that have looked at their whole project, and how often others have not come to an end.
     surveys: BTreeMap<Name, Survey>,
+    /// The servers that had not looked at all that is open when the last result was made.
+    late: BTreeSet<Name>,
     /// How the files looked when the run wrote them, or when they were found changed by somebody else.
     stamps: BTreeMap<PathBuf, Option<Stamp>>,
     /// Whether somebody else changed files since the last result of a write.
@@ -137,7 +139,7 @@ impl Writes {
             }
         }
         for server in self.supervisor.servers() {
-            self.ask_others(&server, paths, deadline, &cancel);
+            self.ask_others(&server, paths, None, deadline, &cancel);
             self.absorb(&server, paths);
         }
         self.look_elsewhere(paths);
@@ -221,7 +223,15 @@ impl Writes {
             }
         }
         for (server, deadline) in spoke.values() {
-            self.ask_others(server, written, *deadline, cancel);
+            let saved = server.last_save().map(|save| save.at);
+            let late = self.ask_others(server, written, saved, *deadline, cancel);
+            // What it says of them later is still told as new.
+            let late_servers = &mut self.lock().late;
+            match late {
+                Some(_) => late_servers.insert(name_of(server)),
+                None => late_servers.remove(&name_of(server)),
+            };
+            report.pending.extend(late);
         }
         for path in paths.iter().filter(|path| !written.contains(path)) {
             for (server, _) in spoke.values().filter(|(server, _)| server.pulls()) {

@@ -61,6 +61,7 @@ pub const BUILT_IN: &[Row] = &[
         ],
         ready: Ready::Quiescent,
         probe: true,
+        needs: "cargo",
         install: "run `rustup component add rust-analyzer`, or install your system's package of it",
         ..DEFAULT
     },
@@ -97,6 +98,8 @@ pub const BUILT_IN: &[Row] = &[
             &["CMakeLists.txt", "meson.build", "Makefile", "configure.ac"],
             &[".git"],
         ]),
+        // It then says when it has parsed what a document includes; it speaks of the document before that, too.
+        init_options: r#"{"clangdFileStatus":true}"#,
         ready: Ready::BackgroundIndex,
         // Its index is made of the files that a compilation database lists.
         reach: Reach::Described(&["compile_commands.json", "build/compile_commands.json"]),
@@ -112,6 +115,7 @@ pub const BUILT_IN: &[Row] = &[
         // tells when it has spoken of everything.
         settings: r#"{"gopls":{"diagnosticsDelay":"0s","verboseWorkDoneProgress":true}}"#,
         ready: Ready::ProgressAfterOpen,
+        needs: "go",
         install: "run `go install golang.org/x/tools/gopls@latest`",
         ..DEFAULT
     },

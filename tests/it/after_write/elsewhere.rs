@@ -57,14 +57,9 @@ impl Pair {
                 self.server.id()
             );
         }
-        // The same where what is written is wrong itself. clangd builds what includes a header anew on threads of
-        // their own and does not say when it has; under load its word on the caller may miss the write.
+        // The same where what is written is wrong itself.
         let (worse, own) = self.worse;
-        let n_turns = match self.server.id() {
-            "clangd" => 0,
-            _ => 2,
-        };
-        for _ in 0..n_turns {
+        for _ in 0..2 {
             let said = writing.write(self.callee, worse);
             assert!(said.contains(own), "{}: {said}", self.server.id());
             let other = said.split_once("new diagnostics in other files:\n");

@@ -153,9 +153,15 @@ fn a_missing_cargo_is_the_cause_that_is_told() {
         folder
     });
     let said = "cargo is not on the PATH";
+    let server = project.listed("rust-analyzer");
+    assert_eq!(server["state"], "available", "{server}");
+    let health = server["health"].as_str().unwrap_or_default();
+    assert!(health.starts_with(said), "{server}");
     let output = asked(&project, "references", "src/lib.rs", 1, "total");
     assert!(output.text.contains(said), "{}", output.text);
     assert!(!output.text.contains("ask again later"), "{}", output.text);
+    // That the server knows of none is no word about the project.
+    assert!(output.text.contains("found so far\n"), "{}", output.text);
     let error = refused_in(&project, "src/lib.rs", 1, "total", "grand");
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
     assert!(error.message().contains(said), "{error}");

@@ -17,6 +17,7 @@ use crate::lsp::client::{Server, ServerState};
 use crate::lsp::ledger::Counts;
 use crate::lsp::published;
 use crate::lsp::servers::Ready;
+use crate::lsp::settle::parsing::parsed;
 use crate::lsp::settle::{Settled, is_slow, settled_already, speaks_up};
 
 /// How it went when a server was asked about its whole project.
@@ -37,31 +38,60 @@ const OTHERS_ASKED: usize = 5;
 impl Writes {
     /// A server that speaks only when asked is asked about other files, before a write for what they have
     /// and after it for what they have then: about all of the project where it offers that, about a few
-    /// that are open otherwise.
+    /// that are open otherwise. One that speaks by itself is waited for until it has looked at those that are
+    /// open again since a save. Tells what it did not come to.
     pub(super) fn ask_others(
         &self,
         server: &Server,
         paths: &[PathBuf],
+        since: Option<Instant>,
         deadline: Instant,
         cancel: &Cancel,
-    ) {
+    ) -> Option<String> {
         let mut others = server.recent_documents();
         others.retain(|other| !paths.contains(other));
         others.truncate(OTHERS_ASKED);
         if speaks_up(server) {
-            return take_up(server, &others, deadline, cancel);
+            return self.take_up(server, &others, since, deadline, cancel);
         }
         others.retain(|other| server.sync(other).is_ok());
         if !server.pulls() {
-            return self.ask_again(server, &others, deadline, cancel);
+            self.ask_again(server, &others, deadline, cancel);
+            return None;
         }
         if server.surveys() && self.survey(server, deadline, cancel) {
-            return;
+            return None;
         }
         for other in &others {
             // What it does not answer in time is not told.
             let _ = server.pull(other, deadline, cancel);
         }
+        None
+    }
+
+    /// Waits until a server that handles each document on a thread of its own has taken a save up in all of
+    /// them.
+    fn take_up(
+        &self,
+        server: &Server,
+        others: &[PathBuf],
+        since: Option<Instant>,
+        deadline: Instant,
+        cancel: &Cancel,
+    ) -> Option<String> {
+        if server.row().ready != Ready::BackgroundIndex {
+            return None;
+        }
+        others.iter().find_map(|other| {
+            // One that is gone is found out by whoever waits for it.
+            match parsed(server, other, since, deadline, cancel) {
+                Err(Settled::Pending(why)) => {
+                    let other = self.supervisor.workspace().display(other);
+                    Some(format!("{}: {why} in {other}", server.id()))
+                }
+                Ok(()) | Err(Settled::Told(_) | Settled::Unavailable(_)) => None,
+            }
+        })
     }
 
     /// Asks about the whole project; tells whether that is still tried.
@@ -170,7 +200,8 @@ impl Writes {
         }
         for server in self.supervisor.servers() {
             // Nor does what it is about to say belong to the next write.
-            if server.look(ServerState::is_diagnosing) {
+            let is_late = self.lock().late.contains(&name_of(&server));
+            if is_late || server.look(ServerState::is_diagnosing) {
                 continue;
             }
             let said = self.said_by(&server);
@@ -265,16 +296,6 @@ impl Writes {
             if !state.elsewhere.keys().any(|(_, other)| other == path) {
                 self.ledger.observe(path, &Counts::default());
             }
-        }
-    }
-}
-
-/// Waits until a server that handles each document on a thread of its own has taken a save up in all of them.
-fn take_up(server: &Server, others: &[PathBuf], deadline: Instant, cancel: &Cancel) {
-    if server.row().ready == Ready::BackgroundIndex {
-        for other in others {
-            // One that is gone or late is found out by whoever waits for it.
-            let _ = server.handle(other, deadline, cancel);
         }
     }
 }

@@ -22,7 +22,8 @@ The scenario is a JSON object in the first argument:
   busy_answers   method -> result while that work is under way
   publish        list of {on, after_s, items, version, file, about}: publish diagnostics when a method
                  comes; version "same" is that of the document, null is none, a number is itself;
-                 `file` is the only file that it holds for, `about` another one beside it that it is about
+                 `file` is the only file that it holds for, `about` another one beside it that it is about;
+                 `doing` instead of items is what it says that it does with the file
   surveys        what each `workspace/diagnostic` finds in turn, then the last: {file: items}; the items come
                  in parts, the announced work ends, and the answer is held back
   endless_surveys  that work never ends
@@ -258,6 +259,11 @@ def events(method, params):
         if publication["on"] == method and uri.endswith(publication.get("file", "")):
             if "about" in publication:
                 uri = uri.rsplit("/", 1)[0] + "/" + publication["about"]
+            if "doing" in publication:
+                later(publication.get("after_s", 0), {
+                    "jsonrpc": "2.0", "method": "textDocument/clangd.fileStatus",
+                    "params": {"uri": uri, "state": publication["doing"]}})
+                continue
             params = {"uri": uri, "diagnostics": publication["items"]}
             number = publication.get("version")
             if number == "same":

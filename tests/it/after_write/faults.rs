@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::support::lsp::{fake, fake_with};
+use toolbox::lsp::servers::Ready;
 
 fn item(message: &str) -> Value {
     json!({
@@ -94,6 +95,100 @@ fn late_diagnostics_come_with_the_next_result() {
         "new diagnostics:\na.fk:1:1: error: late one"
     );
     assert_eq!(writing.look(), "", "once");
+}
+
+/// What a server like clangd does with a file when a method comes for `file`.
+fn parse(on: &str, file: &str, about: &str, (begins_s, ends_s): (f64, f64)) -> [Value; 2] {
+    [
+        (begins_s, "parsing includes, running Update"),
+        (ends_s, "idle"),
+    ]
+    .map(|(after_s, doing)| {
+        json!({
+            "on": format!("textDocument/{on}"), "file": file, "about": about,
+            "after_s": after_s, "doing": doing,
+        })
+    })
+}
+
+/// A server that looks at a text with what was included before, and parses what is included beside that.
+fn parsing(scenario: Vec<Value>) -> Option<Project> {
+    let opened = [("a.fk", 0.0), ("b.fk", 0.0)].map(|(file, after_s)| {
+        let mut publication = publish("didOpen", after_s, json!("same"), &[]);
+        publication["file"] = json!(file);
+        publication
+    });
+    let parsed = [
+        parse("didOpen", "a.fk", "a.fk", (0.0, 0.0)),
+        parse("didOpen", "b.fk", "b.fk", (0.0, 0.0)),
+    ];
+    let list: Vec<Value> = scenario
+        .into_iter()
+        .chain(opened)
+        .chain(parsed.into_iter().flatten())
+        .collect();
+    fake_with(json!({"publish": list}), |row, options| {
+        row.id = "clangd".to_owned();
+        row.ready = Ready::BackgroundIndex;
+        options
+    })
+}
+
+// D6: what it says of the new text before it has parsed what is included is not its word on it.
+#[test]
+fn a_text_is_settled_when_what_it_includes_was_parsed() {
+    let mut scenario = vec![publish("didChange", 0.0, json!("same"), &["old one"])];
+    scenario.extend(parse("didChange", "a.fk", "a.fk", (0.3, 0.7)));
+    scenario.push(publish("didChange", 0.6, json!("same"), &["new one"]));
+    let Some(project) = parsing(scenario) else {
+        return;
+    };
+    let writing = Writing::new(&project, patient());
+    let said = writing.write("a.fk", "one\n");
+    assert_eq!(said, "new diagnostics:\na.fk:1:1: error: new one");
+}
+
+// D6, R33: a file that includes what was written is waited for, too; what comes too late is said to be pending and
+// told with the next result, also where that is of another write.
+#[test]
+fn what_includes_a_written_file_is_waited_for_or_told_later() {
+    for (ends_s, is_late) in [(0.4, false), (2.0, true)] {
+        let mut broken = publish_for("didSave", "a.fk", "b.fk", &["new one"]);
+        broken["after_s"] = json!(ends_s);
+        let mut scenario = vec![publish("didChange", 0.0, json!("same"), &[]), broken];
+        scenario.extend(parse("didChange", "a.fk", "a.fk", (0.0, 0.0)));
+        scenario.extend(parse("didSave", "a.fk", "b.fk", (0.1, ends_s)));
+        let Some(project) = parsing(scenario) else {
+            return;
+        };
+        let server = project.server("b.fk");
+        server.sync(&project.path("b.fk")).expect("it is opened");
+        let path = project.path("b.fk");
+        project.until("it has spoken of the opened file", |_| {
+            server.look(|state| state.published().of(&path).is_some())
+        });
+        let writing = Writing::new(&project, brief(1_200));
+        let said = writing.write("a.fk", "one\n");
+        let told = "new diagnostics in other files:\nb.fk:1:1: error: new one";
+        if !is_late {
+            assert_eq!(said, told);
+            continue;
+        }
+        assert_eq!(
+            said,
+            "diagnostics pending: clangd: it parses what is included in b.fk"
+        );
+        project.until("it speaks of the other file", |_| {
+            server.look(|state| {
+                state
+                    .published()
+                    .of(&path)
+                    .is_some_and(|it| !it.items.is_empty())
+            })
+        });
+        let said = writing.write("a.fk", "two\n");
+        assert!(said.starts_with(told), "{said}");
+    }
 }
 
 // D7: the same publication twice is told once; two equal diagnostics are one line with a count.

@@ -305,12 +305,14 @@ impl Pattern {
             .flat_map(|run| &run.tokens)
             .map(|token| TokenRun {
                 tokens: vec![token.clone()],
+                echo: None,
             })
             .collect();
         let style = TriviaStyle {
             line_comments: grammar.row.syntax.comment_starts,
             optional: OPTIONAL_TOKENS,
             longest_operator: prefilter::takes_longest_operator(grammar.row.id),
+            ends: prefilter::Ends::of(grammar.row.id),
         };
         let shape = outline::shape(grammar, &placed, &ops, !repeated.is_empty());
         Ok(Pattern {

@@ -4,9 +4,13 @@
 //! fixes must be dropped before the parser sees it. The filter knows tokens and trivia, no grammar
 //! and no file. It may say "maybe" too often; it must never refuse a source that holds a match.
 
+mod echo;
+
 use std::ops::Range;
 
 use memchr::memmem::{self, Finder};
+
+pub use echo::{Echo, Ends};
 
 /// One fixed token of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,6 +45,8 @@ impl Token {
 pub struct TokenRun {
     /// The tokens in the order of the source.
     pub tokens: Vec<Token>,
+    /// The metavariable that stands directly before and after them, if it is one.
+    pub echo: Option<Echo>,
 }
 
 impl TokenRun {
@@ -52,6 +58,7 @@ impl TokenRun {
                 .flat_map(|text| text.split_ascii_whitespace())
                 .map(Token::new)
                 .collect(),
+            echo: None,
         }
     }
 }
@@ -65,6 +72,8 @@ pub struct TriviaStyle {
     pub optional: &'static [&'static str],
     /// Whether an `=` beside a byte of another operator is always a part of that: `==`, `:=`, `=>`.
     pub longest_operator: bool,
+    /// Where an expression ends.
+    pub ends: Ends,
 }
 
 impl TriviaStyle {
@@ -75,6 +84,7 @@ impl TriviaStyle {
         ],
         optional: &[",", ";"],
         longest_operator: false,
+        ends: Ends::Unknown,
     };
 
     /// Gives the style of a language id, [`TriviaStyle::ANY`] where the id is not known.
@@ -90,6 +100,7 @@ impl TriviaStyle {
             line_comments,
             optional: &[",", ";"],
             longest_operator: takes_longest_operator(language),
+            ends: Ends::of(language),
         }
     }
 }
@@ -128,6 +139,27 @@ struct Run {
     /// Index of the token that is searched for; the others are checked around it.
     anchor: usize,
     finder: Finder<'static>,
+    echo: Option<Echo>,
+}
+
+/// How far the tokens on one side of an anchor reach.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// They are not there.
+    Missing,
+    /// They may be there: something is in between that is not worth reading before the parse.
+    Doubtful,
+    /// They are there, up to this place.
+    To(usize),
+}
+
+impl Reach {
+    fn unless(doubt: bool) -> Reach {
+        match doubt {
+            true => Reach::Doubtful,
+            false => Reach::Missing,
+        }
+    }
 }
 
 /// Where the runs of a pattern stand in one source.
@@ -230,46 +262,56 @@ impl Needles {
 
     fn surrounded(&self, run: &Run, hay: &[u8], at: usize) -> bool {
         let end = at + run.tokens[run.anchor].text.len();
-        self.follows(&run.tokens[run.anchor + 1..], hay, end)
-            && self.precedes(&run.tokens[..run.anchor], hay, at)
+        let end = self.follows(&run.tokens[run.anchor + 1..], hay, end);
+        let start = || self.precedes(&run.tokens[..run.anchor], hay, at);
+        let (Reach::To(_) | Reach::Doubtful) = end else {
+            return false;
+        };
+        match (start(), end) {
+            (Reach::Missing, _) => false,
+            (Reach::To(start), Reach::To(end)) => run
+                .echo
+                .is_none_or(|echo| echo::can_repeat(hay, start, end, self.trivia.ends, echo)),
+            _ => true,
+        }
     }
 
-    fn follows(&self, tokens: &[Token], hay: &[u8], mut at: usize) -> bool {
+    fn follows(&self, tokens: &[Token], hay: &[u8], mut at: usize) -> Reach {
         for token in tokens {
             loop {
                 let rest = &hay[at..];
                 // The comment goes first: `/` must not be found in the `/*` before the real one.
                 if starts_with_any(rest, self.trivia.line_comments) {
-                    return true;
+                    return Reach::Doubtful;
                 }
                 if rest.starts_with(token.text.as_bytes()) && self.bounded(token, hay, at) {
                     at += token.text.len();
                     break;
                 }
                 let Some(&byte) = rest.first() else {
-                    return false;
+                    return Reach::Missing;
                 };
                 if byte <= b' ' {
                     at += 1;
                 } else if let Some(skipped) = self.optional_at(|text| rest.starts_with(text)) {
                     at += skipped;
                 } else {
-                    return hides_trivia(byte);
+                    return Reach::unless(hides_trivia(byte));
                 }
                 if at > hay.len() {
-                    return false;
+                    return Reach::Missing;
                 }
             }
         }
-        true
+        Reach::To(at)
     }
 
-    fn precedes(&self, tokens: &[Token], hay: &[u8], mut end: usize) -> bool {
+    fn precedes(&self, tokens: &[Token], hay: &[u8], mut end: usize) -> Reach {
         for token in tokens.iter().rev() {
             loop {
                 let before = &hay[..end];
                 if starts_with_any_reversed(before, BLOCK_COMMENT_ENDS) {
-                    return true;
+                    return Reach::Doubtful;
                 }
                 let start = end.wrapping_sub(token.text.len());
                 if before.ends_with(token.text.as_bytes()) && self.bounded(token, hay, start) {
@@ -277,18 +319,18 @@ impl Needles {
                     break;
                 }
                 let Some(&byte) = before.last() else {
-                    return false;
+                    return Reach::Missing;
                 };
                 if byte <= b' ' {
                     end -= 1;
                 } else if let Some(skipped) = self.optional_at(|text| before.ends_with(text)) {
                     end -= skipped;
                 } else {
-                    return hides_trivia(byte) || self.line_has_comment(before);
+                    return Reach::unless(hides_trivia(byte) || self.line_has_comment(before));
                 }
             }
         }
-        true
+        Reach::To(end)
     }
 
     fn optional_at(&self, is_here: impl Fn(&[u8]) -> bool) -> Option<usize> {
@@ -365,6 +407,7 @@ impl Occurrences {
 
 impl Run {
     fn new(run: TokenRun, trivia: TriviaStyle) -> Option<Run> {
+        let echo = run.echo;
         let tokens: Vec<Token> = run
             .tokens
             .into_iter()
@@ -380,6 +423,7 @@ impl Run {
         }
         let finder = Finder::new(tokens[anchor].text.as_bytes()).into_owned();
         Some(Run {
+            echo: echo.filter(|_| echo::is_operator(&tokens[0].text)),
             tokens,
             anchor,
             finder,
@@ -525,6 +569,7 @@ mod tests {
                 Token::literal(" two  words"),
                 Token::literal("\""),
             ],
+            echo: None,
         };
         let needles = Needles::new(vec![run], TriviaStyle::of("rust"));
         assert!(needles.may_match(b"f(\" two  words\")"));

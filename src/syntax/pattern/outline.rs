@@ -5,7 +5,7 @@ use crate::syntax::grammar::{Grammar, flag};
 use crate::syntax::ladder::Placed;
 use crate::syntax::languages::Context;
 use crate::syntax::pattern::Op;
-use crate::syntax::prefilter::{Token, TokenRun};
+use crate::syntax::prefilter::{Echo, Token, TokenRun};
 use crate::syntax::split::Shape;
 
 /// Tokens that a source may have or lack between two tokens of a pattern.
@@ -16,10 +16,24 @@ pub(super) fn fixed_runs(grammar: &Grammar, ops: &[Op]) -> Vec<TokenRun> {
     let syntax = &grammar.row.syntax;
     let mut runs: Vec<TokenRun> = Vec::new();
     let mut current: Vec<Token> = Vec::new();
-    let mut flush = |current: &mut Vec<Token>| {
+    // The metavariable directly before the tokens, and whether its expression begins with it.
+    let mut before: Option<(usize, bool)> = None;
+    // Ends a run before the operation at a place.
+    let mut flush = |current: &mut Vec<Token>, at: usize| {
+        let slot = match ops.get(at) {
+            Some(Op::One { slot }) => *slot,
+            _ => None,
+        };
+        let same = before.filter(|(known, _)| slot == Some(*known));
+        let echo = same.map(|(_, begins)| Echo {
+            begins,
+            ends: matches!(ops.get(at + 1), Some(Op::Leave | Op::End)),
+        });
+        before = slot.map(|slot| (slot, at > 0 && matches!(ops[at - 1], Op::Enter { .. })));
         if !current.is_empty() {
             runs.push(TokenRun {
                 tokens: std::mem::take(current),
+                echo,
             });
         }
     };
@@ -29,7 +43,7 @@ pub(super) fn fixed_runs(grammar: &Grammar, ops: &[Op]) -> Vec<TokenRun> {
             Op::Leaf { text, .. } => match std::str::from_utf8(text) {
                 // A text with line ends may stand with other line ends in the source.
                 Ok(text) if !text.contains('\n') => current.push(Token::new(text)),
-                _ => flush(&mut current),
+                _ => flush(&mut current, at),
             },
             Op::Token { kind, text } => {
                 let name = grammar.kind_name(*kind);
@@ -38,7 +52,7 @@ pub(super) fn fixed_runs(grammar: &Grammar, ops: &[Op]) -> Vec<TokenRun> {
                     .and_then(|t| std::str::from_utf8(t).ok())
                     .unwrap_or(name);
                 if syntax.keywords_ignore_case && text.chars().all(char::is_alphabetic) {
-                    flush(&mut current);
+                    flush(&mut current, at);
                 } else {
                     // A directive may have blanks after its sign: `# include`.
                     let (sign, name) = match text.strip_prefix('#') {
@@ -54,31 +68,31 @@ pub(super) fn fixed_runs(grammar: &Grammar, ops: &[Op]) -> Vec<TokenRun> {
                 let beside = matches!(ops.get(at + 1), Some(Op::Run { .. }))
                     || (at > 0 && matches!(ops[at - 1], Op::Run { .. }));
                 if beside {
-                    flush(&mut current);
+                    flush(&mut current, at);
                 } else {
                     current.push(Token::new(grammar.kind_name(*kind)));
                 }
             }
             Op::Words { text, .. } => {
-                flush(&mut current);
+                flush(&mut current, at);
                 for word in text.split_whitespace() {
                     current.push(Token::literal(word));
-                    flush(&mut current);
+                    flush(&mut current, at);
                 }
             }
-            Op::One { .. } | Op::Run { .. } | Op::End => flush(&mut current),
+            Op::One { .. } | Op::Run { .. } | Op::End => flush(&mut current, at),
             Op::Body { open, close, .. } => {
                 if let Ok(open) = std::str::from_utf8(open) {
                     current.push(Token::new(open));
                 }
-                flush(&mut current);
+                flush(&mut current, at);
                 if let Ok(close) = std::str::from_utf8(close) {
                     current.push(Token::new(close));
                 }
             }
         }
     }
-    flush(&mut current);
+    flush(&mut current, ops.len());
     runs
 }
 

@@ -9,7 +9,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::files::ContentHash;
 use crate::limits;
@@ -25,6 +25,9 @@ pub(crate) struct Documents {
     n_stirs: u64,
     /// The last save that the server was told of.
     save: Option<Save>,
+    /// When the files of the project were looked at last, and how those looked that had changed by then.
+    looked: Option<SystemTime>,
+    stamps: BTreeMap<PathBuf, Stamp>,
 }
 
 /// A save that a server was told of.
@@ -45,6 +48,8 @@ pub struct Document {
     pub hash: ContentHash,
     /// The text that the server has, without a byte order mark.
     pub text: Arc<str>,
+    /// When the server was given it.
+    pub(crate) sent: Instant,
     stamp: Stamp,
     used: u64,
     /// How often files of the project had changed when the server was given the text.
@@ -79,6 +84,18 @@ impl Stamp {
             size: metadata.len(),
             inode: metadata.ino(),
         })
+    }
+
+    /// Whether a program that counts in bytes and whole seconds takes both for the same.
+    pub(crate) fn is_like(self, other: Self) -> bool {
+        let moment = other.modified.unwrap_or(UNIX_EPOCH);
+        self.size == other.size && self.is_in_second_of(moment)
+    }
+
+    /// Whether the file was changed in the second of a moment, or before.
+    pub(crate) fn is_in_second_of(self, moment: SystemTime) -> bool {
+        let second = |time: SystemTime| time.duration_since(UNIX_EPOCH).ok().map(|it| it.as_secs());
+        self.modified.and_then(second) <= second(moment)
     }
 
     /// Whether the file was changed so shortly before a moment, or after it.
@@ -141,6 +158,7 @@ impl Documents {
             version,
             hash: content.hash,
             text: content.text,
+            sent: Instant::now(),
             stamp: content.stamp,
             used,
             n_stirs: self.n_stirs,
@@ -189,8 +207,22 @@ impl Documents {
     pub(crate) fn retell(&mut self, path: &Path) -> Option<i64> {
         let document = self.open.get_mut(path)?;
         document.version += 1;
+        document.sent = Instant::now();
         document.n_stirs = self.n_stirs;
         Some(document.version)
+    }
+
+    /// Returns when this was asked last.
+    pub(crate) fn looked_at(&mut self) -> Option<SystemTime> {
+        self.looked.replace(SystemTime::now())
+    }
+
+    /// Notes how a file that changed looks; returns how it looked when it changed before.
+    pub(crate) fn note_stamp(&mut self, path: &Path, stamp: Stamp) -> Option<Stamp> {
+        if self.stamps.len() > limits::LSP_SCANNED_FILES {
+            self.stamps.clear();
+        }
+        self.stamps.insert(path.to_owned(), stamp)
     }
 
     /// Notes that the server is about to be told of a save.

@@ -90,6 +90,15 @@ impl Counts {
         self.0.get(key).copied().unwrap_or_default()
     }
 
+    /// What one of both has, as often as the one that has it more often.
+    pub(crate) fn or(mut self, other: &Self) -> Self {
+        for (key, count) in &other.0 {
+            let known = self.0.entry(key.clone()).or_default();
+            *known = (*known).max(*count);
+        }
+        self
+    }
+
     /// Drops what `now` has no more, or has less often.
     fn cap_at(&mut self, now: &Self) {
         self.0.retain(|key, count| {

@@ -16,6 +16,7 @@ use rayon::prelude::*;
 use crate::cancel::Cancel;
 use crate::limits;
 use crate::lsp::client::{Readiness, Server};
+use crate::lsp::diagnostics::place::is_missing_header;
 use crate::lsp::error::LspError;
 use crate::lsp::question::{AskError, Opened};
 use crate::lsp::servers::{ReachRule, RootRule};
@@ -326,7 +327,20 @@ fn open(
         let why = "a file that does not name it may import it under another name";
         return Ok(Some(why.to_owned()));
     }
-    Ok(unreadable.map(|error| error.to_string()))
+    Ok(unreadable
+        .map(|error| error.to_string())
+        .or_else(|| missing_header(server, &naming.files)))
+}
+
+/// Names a header that a server of C does not find in one of the files: what it declares, and who uses that, is
+/// not known then.
+fn missing_header(server: &Server, files: &[PathBuf]) -> Option<String> {
+    files.iter().find_map(|path| {
+        let items = server.look(|state| Some(state.published().of(path)?.items.clone()))?;
+        let missing = items.iter().find(|item| is_missing_header(item))?;
+        let shown = path.strip_prefix(server.root()).unwrap_or(path);
+        Some(format!("{} in {}", missing.message, shown.display()))
+    })
 }
 
 impl Needle<'_> {

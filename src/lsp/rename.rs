@@ -268,6 +268,8 @@ impl Rename {
                 }
             }
             if is_its_own {
+                let touched: Vec<PathBuf> = changes.iter().map(|(path, _)| path.clone()).collect();
+                server.renew(&touched);
                 server.absorb(&absorbed, cancel);
             }
         }

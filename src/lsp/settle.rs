@@ -6,7 +6,7 @@
 //! (D2).
 
 mod compiler;
-pub(crate) mod parsing;
+mod unreached;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -18,6 +18,8 @@ use crate::cancel::Cancel;
 use crate::lsp::client::{Server, ServerState};
 use crate::lsp::error::LspError;
 use crate::lsp::published::{Diagnostic, Severity, Statement};
+
+pub(crate) use unreached::unreached;
 
 /// What a server had said before a text was changed.
 #[derive(Clone, Debug)]
@@ -110,7 +112,7 @@ pub fn settle(
             res => outcome(server, res),
         },
         Sign::Parse => {
-            if let Err(settled) = parsing::parsed(server, path, Some(mark.at), deadline, cancel) {
+            if let Err(settled) = parsed(server, path, Some(mark.at), deadline, cancel) {
                 return settled;
             }
             said_or_published(server, path, mark, version, deadline, cancel)
@@ -162,8 +164,9 @@ pub fn settled_already(
     match Sign::of(server) {
         Sign::Flycheck => compiler::checked_last(server, path, deadline, cancel),
         Sign::Parse | Sign::Publication => {
-            if parsing::is_running(server, path)
-                && let Err(settled) = parsing::parsed(server, path, None, deadline, cancel)
+            let sent = server.document(path).map(|document| document.sent);
+            if server.is_parsing(path)
+                && let Err(settled) = parsed(server, path, sent, deadline, cancel)
             {
                 return settled;
             }
@@ -209,6 +212,23 @@ fn outcome(server: &Server, res: Result<Vec<Diagnostic>, LspError>) -> Settled {
         Err(err @ (LspError::Gone { .. } | LspError::Unreadable { .. })) => {
             Settled::Unavailable(err.to_string())
         }
+    }
+}
+
+/// Waits until what a document includes has been parsed since a moment; every other outcome says why not.
+pub(crate) fn parsed(
+    server: &Server,
+    path: &Path,
+    since: Option<Instant>,
+    deadline: Instant,
+    cancel: &Cancel,
+) -> Result<(), Settled> {
+    match server.parsed(path, since, deadline, cancel) {
+        Ok(true) => Ok(()),
+        Ok(false) | Err(LspError::Cancelled) => {
+            Err(Settled::Pending("it parses what is included".to_owned()))
+        }
+        Err(err) => Err(Settled::Unavailable(err.to_string())),
     }
 }
 

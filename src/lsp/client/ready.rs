@@ -182,6 +182,7 @@ impl Server {
                 return;
             }
         }
+        self.all_parsed(deadline, cancel);
     }
 
     /// Waits until the loading that follows the first document has begun, or will not begin.

@@ -11,6 +11,9 @@ use crate::lsp::client::watch::Watchers;
 use crate::lsp::convert::Encoding;
 use crate::lsp::published::Published;
 
+/// The tokens of the progress of rust-analyzer's compiler have this in them.
+pub(crate) const CHECK_TOKEN: &str = "flycheck";
+
 /// Progress events and messages that are kept.
 const KEPT: usize = 64;
 
@@ -159,7 +162,14 @@ impl ServerState {
 
     /// Tells whether it says that it is looking for what is wrong. The answers to questions do not wait for that.
     pub fn is_diagnosing(&self) -> bool {
-        self.progress.values().any(Progress::is_diagnosing)
+        self.is_checking() || self.progress.values().any(Progress::is_diagnosing)
+    }
+
+    /// Tells whether the compiler that rust-analyzer runs is at work: what it said before is taken back then.
+    pub(crate) fn is_checking(&self) -> bool {
+        self.progress
+            .keys()
+            .any(|token| token.contains(CHECK_TOKEN))
     }
 
     /// Tells whether a server that announces its looking is at it, or has not come to the last save.

@@ -8,12 +8,15 @@ use crate::walk::{WalkOptions, builder};
 
 /// The files from which clangd takes the flags of the compiler, in the folder of a source or above it:
 /// <https://clangd.llvm.org/design/compile-commands>
-const DATABASES: [&str; 4] = [
+const DATABASES: [&str; 3] = [
     "compile_commands.json",
     "build/compile_commands.json",
     "compile_flags.txt",
-    ".clangd",
 ];
+
+/// A setting of clangd that says where else such a file lies; its other settings only change flags that are
+/// guessed: <https://clangd.llvm.org/config#compilationdatabase>
+const ELSEWHERE: &str = "CompilationDatabase:";
 
 /// What to do about it.
 const ADVICE: &str = "have the build write compile_commands.json (cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON, \
@@ -21,7 +24,11 @@ const ADVICE: &str = "have the build write compile_commands.json (cmake -DCMAKE_
 
 /// Says that a server of `row` guesses the flags of `path`, a file or folder in `root`, if it does.
 pub(crate) fn guesses_flags(row: &ServerRow, root: &Path, path: &Path) -> Option<String> {
-    let has_database = |folder: &Path| DATABASES.iter().any(|name| folder.join(name).exists());
+    let has_database = |folder: &Path| {
+        let settings = std::fs::read_to_string(folder.join(".clangd"));
+        DATABASES.iter().any(|name| folder.join(name).exists())
+            || settings.is_ok_and(|text| text.contains(ELSEWHERE))
+    };
     let guesses = row.ready == Ready::BackgroundIndex && !upwards(path, root).any(has_database);
     guesses.then(|| {
         format!(
@@ -78,6 +85,13 @@ mod tests {
         let said = guesses("clangd", &file).expect("it guesses");
         assert!(said.contains("compile_flags.txt"), "{said}");
         assert_eq!(guesses("gopls", &file), None);
+        // Most settings of clangd say nothing of how a file is compiled.
+        fs::write(root.join(".clangd"), "CompileFlags: {Add: [-Wall]}\n").expect("writable");
+        assert!(guesses("clangd", &file).is_some());
+        let settings = "CompileFlags:\n  CompilationDatabase: out\n";
+        fs::write(root.join(".clangd"), settings).expect("writable");
+        assert_eq!(guesses("clangd", &file), None);
+        fs::remove_file(root.join(".clangd")).expect("writable");
         fs::write(root.join("other/compile_flags.txt"), "").expect("writable");
         assert!(guesses("clangd", &file).is_some(), "it is beside");
         fs::write(root.join("compile_flags.txt"), "").expect("writable");

@@ -128,11 +128,14 @@ pub(crate) fn doubt(
     path: &Path,
     items: &[published::Diagnostic],
 ) -> Option<String> {
-    let is_missing =
-        |item: &&published::Diagnostic| item.code.as_deref() == Some("pp_file_not_found");
-    let missing = items.iter().find(is_missing)?;
+    let missing = items.iter().find(|item| is_missing_header(item))?;
     let guess = guesses_flags(server.row(), server.root(), path)?;
     Some(format!("{}: {}; {guess}", server.id(), missing.message))
+}
+
+/// Whether a server of C says that it does not find a header.
+pub(crate) fn is_missing_header(item: &published::Diagnostic) -> bool {
+    item.code.as_deref() == Some("pp_file_not_found")
 }
 
 fn severity(severity: published::Severity) -> Option<Severity> {

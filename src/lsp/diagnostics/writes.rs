@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ask::{outline, servers_within, settle_opened};
-use elsewhere::Survey;
+use elsewhere::{Survey, is_unreached};
 pub use report::{NewDiagnostic, WriteReport};
 use watch::{Name, Waiting, Watch, name_of};
 
@@ -234,7 +234,8 @@ impl Writes {
             report.pending.extend(late);
         }
         for path in paths.iter().filter(|path| !written.contains(path)) {
-            for (server, _) in spoke.values().filter(|(server, _)| server.pulls()) {
+            let speaks = |server: &Server| server.pulls() || speaks_up(server);
+            for (server, _) in spoke.values().filter(|(server, _)| speaks(server)) {
                 self.take_late(path, server);
             }
         }
@@ -481,9 +482,14 @@ impl Writes {
                     }
                 }
             }
+            let is_kept = matches!(settled, Settled::Unavailable(_)) && is_unreached(server, path);
             let answer = self.told(server, path, settled);
             if let Some(watch) = self.lock().watches.get_mut(path) {
                 watch.settled(waiting, answer);
+                if is_kept {
+                    // What it says when it comes to the file is taken then.
+                    watch.hold(server);
+                }
             }
         }
         for server in watch.servers.iter().filter(|server| speaks_up(server)) {

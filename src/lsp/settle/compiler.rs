@@ -8,9 +8,9 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::{Settled, said, under_way};
+use super::{Settled, said, under_way, unreached};
 use crate::cancel::Cancel;
-use crate::lsp::client::{ProgressEvent, Server, ServerState};
+use crate::lsp::client::{CHECK_TOKEN, ProgressEvent, Server, ServerState};
 use crate::lsp::diagnostics::place::trusted;
 
 /// Compilers start 0.1 to 0.4 s after a save; one that has not started by then is switched off.
@@ -21,9 +21,6 @@ const QUIET: Duration = Duration::from_millis(100);
 
 /// So long after a save its own check may begin, also where another one ends in between.
 const FOLLOWS: Duration = Duration::from_millis(500);
-
-/// The tokens of its progress have this in them.
-const TOKEN: &str = "flycheck";
 
 /// How often a check is asked for in one wait; others may save at the same time.
 const ASKED: usize = 3;
@@ -131,7 +128,7 @@ fn idle(server: &Server, deadline: Instant, cancel: &Cancel) -> Result<(), Settl
             if let Some(why) = state.gone() {
                 return Some(Err(why.to_owned()));
             }
-            let is_idle = state.quiescent() == Some(true) && !is_checking(state);
+            let is_idle = state.quiescent() == Some(true) && !state.is_checking();
             is_idle.then_some(Ok(()))
         });
         match idle {
@@ -159,7 +156,7 @@ fn idle(server: &Server, deadline: Instant, cancel: &Cancel) -> Result<(), Settl
         let quiet = lag.map_or(QUIET, |lag| (lag * 2).clamp(QUIET, BEGINS));
         let until = (ended + quiet).max(saved.map_or(ended, |saved| saved + FOLLOWS));
         let again = server.wait(until.min(deadline), cancel, |state| {
-            let is_busy = is_checking(state) || state.quiescent() != Some(true);
+            let is_busy = state.is_checking() || state.quiescent() != Some(true);
             (is_busy || state.gone().is_some()).then_some(())
         });
         if again.is_none() {
@@ -169,14 +166,17 @@ fn idle(server: &Server, deadline: Instant, cancel: &Cancel) -> Result<(), Settl
 }
 
 /// What the check that has ended says about a file. One about which nothing was ever said is clean: the
-/// compiler has looked at all of them, if it has run.
+/// compiler has looked at all of them, if it has run and nothing stopped it.
 fn outcome(server: &Server, path: &Path) -> Settled {
     let items =
         server.look(|state| said(state, path).map_or_else(Vec::new, |said| said.items.clone()));
     let is_silent = trusted(server, &items).next().is_none();
     match failed(server.complaint().as_deref()) {
         Some(why) if is_silent => Settled::Unavailable(format!("{}: {why}", server.id())),
-        _ => Settled::Told(items),
+        _ => match unreached(server, path).filter(|_| is_silent) {
+            Some(why) => Settled::Unavailable(why),
+            None => Settled::Told(items),
+        },
     }
 }
 
@@ -219,17 +219,13 @@ fn failed(health: Option<&str>) -> Option<String> {
 fn last_begin(state: &ServerState) -> Option<&ProgressEvent> {
     state
         .progress_log()
-        .rfind(|event| event.began && event.token.contains(TOKEN))
+        .rfind(|event| event.began && event.token.contains(CHECK_TOKEN))
 }
 
 fn last_end(state: &ServerState) -> Option<&ProgressEvent> {
     state
         .progress_log()
-        .rfind(|event| !event.began && event.token.contains(TOKEN))
-}
-
-fn is_checking(state: &ServerState) -> bool {
-    state.progress().keys().any(|token| token.contains(TOKEN))
+        .rfind(|event| !event.began && event.token.contains(CHECK_TOKEN))
 }
 
 #[cfg(test)]

@@ -295,6 +295,37 @@ fn what_others_broke_is_not_laid_to_a_write() {
     );
 }
 
+// R32, R33: clangd knows what is included by its size and the second in which it was written; a header that is
+// written twice in one second with as many bytes is news all the same.
+#[test]
+fn a_header_of_the_same_size_in_the_same_second_is_another_one() {
+    let texts = [
+        "struct s { int n; };\n",
+        "struct s { int m; };\n",
+        "struct s { int n; };\n",
+        "struct s { int k; };\n",
+    ];
+    let files = [
+        ("compile_flags.txt", ""),
+        ("a.h", texts[0]),
+        (
+            "b.c",
+            "#include \"a.h\"\nint f(struct s *x) { return x->n; }\n",
+        ),
+    ];
+    let Some(project) = servers::CLANGD.project(&files) else {
+        return;
+    };
+    let args = json!({"action": "hover", "file": "b.c", "line": 2, "symbol": "f"});
+    project.call(args).expect("an answer");
+    let writing = Writing::new(&project, patient());
+    for pair in texts.windows(2) {
+        let said = writing.write("a.h", pair[1]);
+        let is_told = said.contains("in other files:\nb.c:2:32: error");
+        assert_eq!(is_told, pair[0] == texts[0], "{}: {said}", pair[1]);
+    }
+}
+
 // R32, D2: a header that clangd cannot know is no new error of the write, and the result says why it is silent
 // about the file, once.
 #[test]

@@ -393,3 +393,61 @@ fn new_errors_in_other_files_are_told_and_capped() {
     assert!(said.ends_with("… 5 shown of 7"), "{said}");
     assert_eq!(writing.write("src/a.rs", &called), "");
 }
+
+// D2, D7: what depends on a crate with errors is not looked at. Its silence is no answer, and what it had before
+// is no news when the compiler comes to it again.
+#[test]
+fn what_the_compiler_does_not_come_to_is_not_clean() {
+    if peers::find("rust-analyzer").is_none() {
+        return;
+    }
+    let manifest = |name: &str, rest: &str| {
+        format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2021\"\n{rest}")
+    };
+    let (right, wrong) = (
+        "pub fn f() -> u32 {\n    1\n}\n",
+        "pub fn f() -> u32 {\n    \"x\"\n}\n",
+    );
+    let user = "pub fn g() -> u32 {\n    a::f()\n}\n";
+    let project = Project::new(&[
+        (
+            "Cargo.toml",
+            "[workspace]\nmembers = [\"a\", \"b\"]\nresolver = \"2\"\n",
+        ),
+        ("a/Cargo.toml", &manifest("a", "")),
+        ("a/src/lib.rs", right),
+        ("a/tests/t.rs", "fn unused() {}\n"),
+        (
+            "b/Cargo.toml",
+            &manifest("b", "[dependencies]\na = { path = \"../a\" }\n"),
+        ),
+        ("b/src/lib.rs", user),
+    ]);
+    let state = |file: &str| {
+        let output = project.call(json!({"action": "diagnostics", "file": file}));
+        let output = output.expect("an answer");
+        (output.data["state"].clone(), output.text)
+    };
+    let (found, text) = state("a/tests/t.rs");
+    assert_eq!(found, "found", "{text}");
+    let writing = Writing::new(&project, patient());
+    let said = writing.write("a/src/lib.rs", wrong);
+    assert!(said.contains("a/src/lib.rs:2:5: error[E0308]"), "{said}");
+    let why = "rust-analyzer: the compiler stops at the errors in a/src/lib.rs";
+    for file in ["a/tests/t.rs", "b/src/lib.rs"] {
+        let (found, text) = state(file);
+        assert_eq!(found, "unavailable", "{file}: {text}");
+        assert!(text.contains(why), "{text}");
+    }
+    // The server itself does not see what was moved away.
+    let moved = user.replace(
+        "a::f()",
+        "let s = String::new();\n    drop(s);\n    drop(s);\n    1",
+    );
+    let said = writing.write("b/src/lib.rs", &moved);
+    assert!(said.contains(why), "{said}");
+    // The error of the other write is told when it is seen, and the old warning is no news.
+    let said = writing.write("a/src/lib.rs", right);
+    assert!(said.contains("b/src/lib.rs:4:10: error[E0382]"), "{said}");
+    assert!(!said.contains("t.rs"), "{said}");
+}

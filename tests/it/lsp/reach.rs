@@ -109,10 +109,60 @@ fn clangd_without_a_database_takes_a_header_of_c_for_what_it_is() {
     let at = json!({"action": "references", "file": "src/u.h", "line": 1, "symbol": "add"});
     let output = project.call(at).expect("an answer");
     assert_eq!(output.data["total"], 3, "{}", output.text);
+    assert_eq!(output.data["incomplete"], Value::Null, "{}", output.text);
     let args = json!({"file": "src/u.c", "line": 2, "symbol": "add", "new_name": "plus"});
     rename(&project, args);
     project.has_replaced(&files, "add", "plus");
     project.ends_without_a_trace();
+}
+
+// R22, R38: its own settings are no database; where a file that names the symbol includes what is not found, what
+// that uses is not known, and nothing is renamed.
+#[test]
+fn clangd_that_does_not_find_a_header_knows_that_it_knows_less() {
+    if peers::find("clangd").is_none() {
+        return;
+    }
+    let files = [
+        ("src/u.h", "int add(int a, int b);\n"),
+        (
+            "src/u.c",
+            "#include \"u.h\"\nint add(int a, int b) { return a + b; }\n",
+        ),
+        (
+            "src/m.c",
+            "#include <deps/alias.h>\nint main(void) { return add(1, 2); }\n",
+        ),
+        (
+            "deps/include/deps/alias.h",
+            "#define add other\nint other(int a, int b);\n",
+        ),
+    ];
+    for settings in [None, Some("CompileFlags: {Add: [-Wall]}\n")] {
+        let project = Project::new(&files);
+        std::fs::create_dir(project.path(".git")).expect("writable");
+        if let Some(settings) = settings {
+            project.write(".clangd", settings);
+        }
+        let at = json!({"action": "references", "file": "src/u.h", "line": 1, "symbol": "add"});
+        let output = project.call(at).expect("an answer");
+        let why = "'deps/alias.h' file not found in src/m.c";
+        assert!(output.text.contains(why), "{}", output.text);
+        let error = crate::lsp_rename::refused_in(&project, "src/u.h", 1, "add", "plus");
+        assert!(error.message().contains(why), "{error}");
+        // With the flags it is known that this is another function.
+        let project = Project::new(&files);
+        project.write("compile_flags.txt", "-Ideps/include\n");
+        crate::lsp_rename::renamed_in(
+            &project,
+            json!({"file": "src/u.h", "line": 1, "symbol": "add", "new_name": "plus"}),
+        );
+        assert_eq!(project.read("src/m.c").as_deref(), Some(files[2].1));
+        assert_eq!(
+            project.read("src/u.h").as_deref(),
+            Some("int plus(int a, int b);\n")
+        );
+    }
 }
 
 // The same for scripts without a configuration: only what is open, and what that imports, is known.

@@ -5,7 +5,7 @@
 //! told.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::super::place::{doubt, told, trusted};
@@ -17,8 +17,7 @@ use crate::lsp::client::{Server, ServerState};
 use crate::lsp::ledger::Counts;
 use crate::lsp::published;
 use crate::lsp::servers::Ready;
-use crate::lsp::settle::parsing::parsed;
-use crate::lsp::settle::{Settled, is_slow, settled_already, speaks_up};
+use crate::lsp::settle::{Settled, is_slow, parsed, settled_already, speaks_up, unreached};
 
 /// How it went when a server was asked about its whole project.
 #[derive(Clone, Copy, Debug, Default)]
@@ -213,7 +212,9 @@ impl Writes {
             for (path, items) in said {
                 if !paths.contains(&path) && !state.watches.contains_key(&path) {
                     let counts = Counts::of_published(trusted(&server, &items));
-                    state.elsewhere.insert((name_of(&server), path), counts);
+                    let key = (name_of(&server), path);
+                    let counts = kept(&server, &key.1, state.elsewhere.get(&key), counts);
+                    state.elsewhere.insert(key, counts);
                 }
             }
         }
@@ -244,7 +245,13 @@ impl Writes {
             for (path, items) in said {
                 let counts = Counts::of_published(trusted(&server, &items));
                 let key = (name_of(&server), path.clone());
-                let before = self.lock().elsewhere.insert(key, counts.clone());
+                let before = {
+                    let mut state = self.lock();
+                    let before = state.elsewhere.get(&key).cloned();
+                    let kept = kept(&server, &path, before.as_ref(), counts.clone());
+                    state.elsewhere.insert(key, kept);
+                    before
+                };
                 // The first words about a file that a query opened are about what it always had. A compiler
                 // looks at files that nobody opened, too: what it is silent about had nothing.
                 let is_opened = !is_slow(&server) && server.document(&path).is_some();
@@ -287,7 +294,8 @@ impl Writes {
         let gone: Vec<(Name, PathBuf)> = state
             .elsewhere
             .keys()
-            .filter(|key| is_gone(key))
+            // What the compiler does not come to is not clean for that.
+            .filter(|key| is_gone(key) && !is_unreached(server, &key.1))
             .cloned()
             .collect();
         for key in gone {
@@ -298,4 +306,17 @@ impl Writes {
             }
         }
     }
+}
+
+/// What a file is taken to have: where the compiler need not have come to it, what it had is still there.
+fn kept(server: &Server, path: &Path, before: Option<&Counts>, now: Counts) -> Counts {
+    match before {
+        Some(before) if is_unreached(server, path) => now.or(before),
+        _ => now,
+    }
+}
+
+/// Whether the compiler need not have come to a file.
+pub(super) fn is_unreached(server: &Server, path: &Path) -> bool {
+    is_slow(server) && unreached(server, path).is_some()
 }

@@ -29,6 +29,8 @@ pub(super) struct Watch {
 pub(super) struct Answer {
     generation: u64,
     found: Vec<Diagnostic>,
+    /// Whether it is about the text of now; what it said before is all that is known otherwise.
+    is_about_now: bool,
 }
 
 /// A text that a server was given and has not spoken about yet.
@@ -56,9 +58,24 @@ impl Watch {
     }
 
     pub(super) fn answer(&mut self, server: &Server, found: Vec<Diagnostic>) {
+        self.put(server, found, true);
+    }
+
+    fn put(&mut self, server: &Server, found: Vec<Diagnostic>, is_about_now: bool) {
         let generation = server.look(|state| state.published().generation());
-        self.answers
-            .insert(name_of(server), Answer { generation, found });
+        let answer = Answer {
+            generation,
+            found,
+            is_about_now,
+        };
+        self.answers.insert(name_of(server), answer);
+    }
+
+    /// Leaves what a server said as it was, until it says something else by itself.
+    pub(super) fn hold(&mut self, server: &Server) {
+        let answer = self.answers.get(&name_of(server));
+        let found = answer.map_or_else(Vec::new, |answer| answer.found.clone());
+        self.put(server, found, false);
     }
 
     /// Everything that its servers say, sorted, each once.
@@ -89,7 +106,10 @@ impl Watch {
 
     /// Whether every server has answered.
     pub(super) fn is_answered(&self) -> bool {
-        self.waiting.is_empty() && !self.answers.is_empty()
+        let mut answers = self.answers.values();
+        self.waiting.is_empty()
+            && !self.answers.is_empty()
+            && answers.all(|answer| answer.is_about_now)
     }
 
     /// Awaits a newer text than before.

@@ -97,8 +97,7 @@ impl Supervisor {
         extent: Extent,
         cancel: &Cancel,
     ) -> Result<(), AskError> {
-        let is_known = projects::SERVERS.contains(&opened.server.id());
-        if !opened.readiness.is_ready() || !is_known {
+        if !opened.readiness.is_ready() || !is_script(&opened.server) {
             return Ok(());
         }
         if let Some(why) = projects::importers(self, opened, needle) {
@@ -221,6 +220,11 @@ fn advice(root: &RootRule) -> &'static str {
             "have the build write it (cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON, meson, or bear -- make)"
         }
     }
+}
+
+/// Whether a server is one of TypeScript.
+pub(crate) fn is_script(server: &Server) -> bool {
+    projects::SERVERS.contains(&server.id())
 }
 
 /// Whether a server answers for a file by its name.

@@ -3,6 +3,7 @@
 //! A server that has not loaded its project renames in the one file that it knows and says nothing of it,
 //! so an incomplete index is a refusal and not a remark.
 
+mod origin;
 mod text;
 mod uses;
 
@@ -26,6 +27,8 @@ use crate::lsp::servers::Ready;
 use crate::lsp::supervisor::Supervisor;
 use crate::lsp::symbol::Target;
 use crate::lsp::uri;
+
+use origin::from_origin;
 
 /// Why a symbol is not renamed; nothing was changed.
 #[derive(Debug, thiserror::Error)]
@@ -137,12 +140,17 @@ pub fn rename(
         Problem::Refused(reason) => refused(reason),
         Problem::Server(error) => AskError::from(error).into(),
     })?;
-    let mut params = opened.at(target);
-    params["newName"] = json!(new_name);
-    let edit = match ask(server, "textDocument/rename", &params, deadline, cancel) {
-        Ok(edit) => edit,
-        Err(LspError::Refused { message, .. }) => return Err(refused(message)),
-        Err(error) => return Err(AskError::from(error).into()),
+    let edit = match from_origin(supervisor, &opened, target, new_name, deadline, cancel) {
+        Some(edit) => edit,
+        None => {
+            let mut params = opened.at(target);
+            params["newName"] = json!(new_name);
+            match ask(server, "textDocument/rename", &params, deadline, cancel) {
+                Ok(edit) => edit,
+                Err(LspError::Refused { message, .. }) => return Err(refused(message)),
+                Err(error) => return Err(AskError::from(error).into()),
+            }
+        }
     };
     let context = Context {
         workspace: supervisor.workspace(),

@@ -3,6 +3,7 @@
 mod faults;
 mod names;
 mod real;
+mod script;
 mod told;
 
 use std::sync::Arc;

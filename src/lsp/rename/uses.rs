@@ -28,7 +28,7 @@ use crate::text::counted;
 const NAMED: usize = 5;
 
 /// The places that an edit changes, by file.
-type Edited = BTreeMap<PathBuf, Vec<lsp_types::Range>>;
+pub(super) type Edited = BTreeMap<PathBuf, Vec<lsp_types::Range>>;
 
 /// Says which places have the name and are neither in the edit nor known as something else.
 pub(super) fn unknown(
@@ -124,7 +124,7 @@ fn is_another(
 }
 
 /// Reads which places a `WorkspaceEdit` changes; the plan has read it before, so nothing of it is malformed.
-fn edited(edit: &Value) -> Edited {
+pub(super) fn edited(edit: &Value) -> Edited {
     let mut edited = Edited::new();
     let mut add = |uri: &str, edits: &Value| {
         let Some(path) = uri::to_path(uri) else {

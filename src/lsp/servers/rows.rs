@@ -202,7 +202,8 @@ pub const BUILT_IN: &[Row] = &[
         files: SCRIPT_FILES,
         root: Root::Node,
         local: Local::Node,
-        init_options: r#"{"hostInfo":"toolbox","disableAutomaticTypingAcquisition":true,"preferences":{"providePrefixAndSuffixTextForRename":false,"allowRenameOfImportPath":true}}"#,
+        // Without prefixes the key of `{ total }` would be renamed with the variable.
+        init_options: r#"{"hostInfo":"toolbox","disableAutomaticTypingAcquisition":true,"preferences":{"providePrefixAndSuffixTextForRename":true,"allowRenameOfImportPath":true}}"#,
         ready: Ready::ProgressAfterOpen,
         reach: SCRIPT_REACH,
         install: "run `npm i -D typescript-language-server typescript@5`",
@@ -214,8 +215,8 @@ pub const BUILT_IN: &[Row] = &[
         files: SCRIPT_FILES,
         root: Root::Node,
         local: Local::Node,
-        // A rename at a use would make an alias in that file only.
-        settings: r#"{"js/ts":{"preferences":{"useAliasesForRenames":false}},"typescript":{"preferences":{"useAliasesForRenames":false}},"javascript":{"preferences":{"useAliasesForRenames":false}}}"#,
+        // Without aliases the key of `{ total }` would be renamed with the variable.
+        settings: r#"{"js/ts":{"preferences":{"useAliasesForRenames":true}},"typescript":{"preferences":{"useAliasesForRenames":true}},"javascript":{"preferences":{"useAliasesForRenames":true}}}"#,
         pull: true,
         reach: SCRIPT_REACH,
         // Older ones do not know `--lsp`.

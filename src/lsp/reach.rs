@@ -348,7 +348,7 @@ fn missing_header(server: &Server, files: &[PathBuf]) -> Option<String> {
 }
 
 impl Needle<'_> {
-    fn is_in(self, text: &[u8]) -> bool {
+    pub(crate) fn is_in(self, text: &[u8]) -> bool {
         match self {
             Self::Word(word) => {
                 memmem::find_iter(text, word).any(|at| is_whole(text, at, word.len()))

@@ -22,7 +22,7 @@ use crate::lsp::edits::{Change, Context, EditError, OpenDocument, Planned, plan}
 use crate::lsp::error::{LspError, METHOD_NOT_FOUND};
 use crate::lsp::names::{self, NameError};
 use crate::lsp::question::{AskError, Opened, Spot};
-use crate::lsp::reach::{Extent, word_at};
+use crate::lsp::reach::{Extent, Needle, word_at};
 use crate::lsp::servers::Ready;
 use crate::lsp::supervisor::Supervisor;
 use crate::lsp::symbol::Target;
@@ -232,6 +232,16 @@ fn is_member(supervisor: &Supervisor, opened: &Opened, target: Target, cancel: &
 }
 
 impl Rename {
+    /// Returns the lines of the changed files on which a name stood before, in code or not.
+    pub fn taken<'a>(&'a self, name: &'a str) -> impl Iterator<Item = (&'a Path, usize)> {
+        let files = self.planned.files.iter();
+        files.flat_map(move |file| {
+            let lines = file.old.lines().enumerate();
+            let named = lines.filter(move |(_, line)| Needle::Word(name).is_in(line.as_bytes()));
+            named.map(|(at, _)| (file.path.as_path(), at + 1))
+        })
+    }
+
     /// Tells the servers of what was committed: renamed files, new texts, saves. The observer of the commit
     /// may have told them part of it; texts that they have already are not sent again.
     pub fn announce(&self, supervisor: &Supervisor, cancel: &Cancel) {

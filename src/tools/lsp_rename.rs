@@ -59,6 +59,9 @@ struct Report {
     diff: Option<String>,
     /// What the server wants looked at.
     notes: Vec<String>,
+    /// The first places at which the new name stood before, `file:line`: few servers look whether it now means
+    /// another thing there.
+    taken: Vec<String>,
     #[serde(skip)]
     symbol: String,
     #[serde(skip)]
@@ -91,6 +94,9 @@ impl WriteObserver for Renaming<'_> {
         self.observer.after(paths);
     }
 }
+
+/// Places that are told of a name that is taken.
+const TAKEN_NAMED: usize = 5;
 
 /// Files that the text names; the data names all of them.
 const FILES_NAMED: usize = 50;
@@ -131,6 +137,11 @@ impl LspRename {
             dry_run: args.dry_run,
             diff,
             notes: planned.to_confirm.clone(),
+            taken: rename
+                .taken(&args.new_name)
+                .map(|(path, line)| format!("{}:{line}", workspace.display(path)))
+                .take(TAKEN_NAMED)
+                .collect(),
             symbol: args.symbol.clone(),
             new_name: args.new_name.clone(),
         }
@@ -220,6 +231,13 @@ impl fmt::Display for Report {
         }
         for note in &self.notes {
             write!(f, "\nto be checked, says the server: {note}")?;
+        }
+        if !self.taken.is_empty() {
+            let (name, places) = (&self.new_name, self.taken.join(", "));
+            write!(
+                f,
+                "\nto be checked: '{name}' stood already at {places}; it may mean another thing there now"
+            )?;
         }
         if let Some(diff) = &self.diff {
             write!(f, "\n\n{}", diff.trim_end())?;

@@ -150,7 +150,7 @@ fn the_server_hears_of_texts_and_renamed_files() {
                 {"file": "a.fk", "edits": 1, "change": "modified"},
                 {"file": "c.fk", "edits": 1, "change": "moved", "from": "b.fk"},
             ],
-            "edits": 2, "dry_run": false, "diff": null, "notes": [],
+            "edits": 2, "dry_run": false, "diff": null, "notes": [], "taken": [],
         })
     );
     assert_eq!(project.read("a.fk").as_deref(), Some("one zwei\nthree\n"));

@@ -106,6 +106,7 @@ fn basedpyright_tells_of_a_rename_only_what_it_broke() {
         let args = json!({"file": "a.py", "line": 1, "symbol": from, "new_name": to});
         let output = call(&run, args).expect("it is renamed");
         assert!(!output.text.contains("new diagnostics"), "{}", output.text);
+        assert_eq!(output.data["taken"], json!([]), "{}", output.text);
         assert_eq!(
             output.data["diagnostics"]["state"], "found",
             "{}",
@@ -115,6 +116,10 @@ fn basedpyright_tells_of_a_rename_only_what_it_broke() {
     let args = json!({"file": "a.py", "line": 1, "symbol": "total", "new_name": "other"});
     let output = call(&run, args).expect("it is renamed");
     assert!(output.text.contains("obscured"), "{}", output.text);
+    // Few servers look for it, so the text is looked at.
+    let told =
+        "to be checked: 'other' stood already at a.py:5; it may mean another thing there now";
+    assert!(output.text.contains(told), "{}", output.text);
 }
 
 // R38, D12: a file that may not be written, reached by a link or not, keeps every file as it is, and is named.

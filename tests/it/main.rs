@@ -9,6 +9,7 @@ mod cli;
 mod config;
 mod contract;
 mod debug;
+mod echo;
 mod editing;
 mod files;
 mod files_crash;

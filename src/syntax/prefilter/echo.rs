@@ -25,11 +25,13 @@ pub struct Echo {
 pub enum Ends {
     /// Not known well enough.
     Unknown,
-    /// Outside of brackets a line ends it.
-    Line,
-    /// A line ends it where no operator stands beside the line end.
+    /// A semicolon ends it, or the bracket around it.
+    Bracket,
+    /// A line ends it as well, where no operator stands beside the line end.
     Operand,
-    /// The same, and a slash may begin a regular expression.
+    /// The same, and comments begin with a hash.
+    OperandOrHash,
+    /// The same as before, and a slash may begin a regular expression.
     OperandOrRegex,
     /// The same, and elements may stand in the code, too.
     OperandOrMarkup,
@@ -39,8 +41,10 @@ impl Ends {
     /// Gives what is known of a language id.
     pub fn of(language: &str) -> Ends {
         match language {
-            "python" => Ends::Line,
-            "c" | "dart" | "go" | "java" | "rust" => Ends::Operand,
+            "python" => Ends::OperandOrHash,
+            // Strings and the names of strings stand side by side in one expression.
+            "c" => Ends::Bracket,
+            "dart" | "go" | "java" | "rust" => Ends::Operand,
             "typescript" => Ends::OperandOrRegex,
             "javascript" | "jsx" | "tsx" => Ends::OperandOrMarkup,
             _ => Ends::Unknown,
@@ -49,7 +53,7 @@ impl Ends {
 
     fn line_comment(self) -> &'static [u8] {
         match self {
-            Ends::Line => b"#",
+            Ends::OperandOrHash => b"#",
             _ => b"//",
         }
     }
@@ -190,6 +194,8 @@ fn right_of(hay: &[u8], from: usize, ends: Ends) -> Side {
     let mut side = Side::new();
     let mut depth = 0_usize;
     let mut at = from;
+    // Behind the last byte of code.
+    let mut code = from;
     while let Some(&byte) = hay.get(at) {
         match comment_length(&hay[at..], ends) {
             Some(0) => {}
@@ -201,7 +207,7 @@ fn right_of(hay: &[u8], from: usize, ends: Ends) -> Side {
             None => return side,
         }
         match byte {
-            b'\n' if depth == 0 && side.n > 0 && is_end(ends, &hay[..at], &hay[at..]) => {
+            b'\n' if depth == 0 && side.n > 0 && is_end(ends, &hay[..code], &hay[at..]) => {
                 return side.whole();
             }
             b';' if depth == 0 => return side.whole(),
@@ -226,6 +232,9 @@ fn right_of(hay: &[u8], from: usize, ends: Ends) -> Side {
             return side;
         }
         at += 1;
+        if byte > b' ' {
+            code = at;
+        }
     }
     side.whole()
 }
@@ -252,7 +261,9 @@ fn left_of(hay: &[u8], until: usize, ends: Ends) -> Side {
             b')' | b']' | b'}' => depth += 1,
             b'(' | b'[' | b'{' if depth == 0 => return side.whole(),
             b'(' | b'[' | b'{' => depth -= 1,
-            b'/' if matches!(hay[..at].last(), Some(b'*' | b'/')) && ends != Ends::Line => {
+            b'/' if matches!(hay[..at].last(), Some(b'*' | b'/'))
+                && ends != Ends::OperandOrHash =>
+            {
                 return side;
             }
             b'"' | b'\'' => {
@@ -304,7 +315,7 @@ fn comment_length(rest: &[u8], ends: Ends) -> Option<usize> {
     if near.starts_with(ends.line_comment()) {
         return memchr(b'\n', near).or(to_the_end);
     }
-    if ends != Ends::Line && near.starts_with(b"/*") {
+    if ends != Ends::OperandOrHash && near.starts_with(b"/*") {
         return memmem::find(&near[2..], b"*/")
             .map(|length| length + 4)
             .or(to_the_end);
@@ -348,8 +359,8 @@ fn is_commented(before: &[u8], ends: Ends) -> bool {
 /// Whether a line end outside of brackets ends an expression, by the code on both sides of it.
 fn is_end(ends: Ends, before: &[u8], mut after: &[u8]) -> bool {
     let before = before.trim_ascii_end();
-    if ends == Ends::Line {
-        return !before.ends_with(b"\\");
+    if matches!(ends, Ends::Bracket | Ends::Unknown) {
+        return false;
     }
     loop {
         after = after.trim_ascii_start();
@@ -410,6 +421,7 @@ const BEFORE_OPERAND: &[&str] = &[
     "interface",
     "is",
     "keyof",
+    "lambda",
     "late",
     "let",
     "loop",
@@ -556,11 +568,19 @@ mod tests {
             ask("ruby", "x = y"),
             "of most languages too little is known"
         );
-        for source in ["x = x", "a, b = a, b\n", "(a\n.b) = (a.b)", "f = f  # no\n"] {
+        for source in [
+            "x = x",
+            "a, b = a, b\n",
+            "(a\n.b) = (a.b)",
+            "f = f  # no\n",
+            "f(a\n.b |= a\n.b)",
+        ] {
             assert!(ask("python", source), "{source}");
         }
         assert!(ask("go", "a.b = a.\n b\n"));
         assert!(ask("go", "x = x\n(y)()\n"));
+        assert!(ask("c", "\"s\" A\nB = \"s\" A\nB;"), "strings side by side");
+        assert!(ask("c", "\"s\" a = \"s\" // f()\n a;"));
         assert!(ask("typescript", "x = /[)]/, y = /[)]/"));
         assert!(ask("tsx", "<a>it's)</a> = <a>it's)</a>"));
         assert!(ask("tsx", "<a>\n// {x |= x}"), "text between elements");

@@ -112,7 +112,7 @@ fn skipped_files_hold_no_match() {
             vec(0..GAPS.len(), 6),
         );
         let config = ProptestConfig {
-            cases: 40,
+            cases: 24,
             failure_persistence: None,
             ..ProptestConfig::default()
         };

@@ -4,7 +4,9 @@
 //! can run code of the project (build scripts, plugins), so a host can veto it. What could not be checked,
 //! and why, is part of the answer: it never reads as clean. This module knows no language server.
 
+mod columns;
 mod compile;
+mod database;
 mod formats;
 mod roots;
 mod table;
@@ -12,19 +14,18 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 use serde::Serialize;
 
-use compile::Entry;
+use columns::ColumnsOf;
 use formats::Finding;
 use roots::{CargoWorkspace, Job};
-use table::{Checker, Columns, How};
+use table::{Checker, How};
 
 use crate::cancel::Cancel;
 use crate::child::{Capture, Captured, Env, Processes, Program, Waited};
@@ -389,56 +390,8 @@ impl Checking<'_> {
                     .args(files);
                 self.findings(checker, &program, job)
             }
-            How::CompileCommands => {
-                let entries = self.entries(job)?;
-                let found: Result<Vec<Found>, Stopped> = entries
-                    .par_iter()
-                    .map(|entry| self.compile(checker, entry, job))
-                    .collect();
-                Ok(found?.into_iter().fold(Found::default(), Found::join))
-            }
+            How::CompileCommands => self.compile_all(checker, job),
         }
-    }
-
-    fn entries(&self, job: &Job) -> Result<Vec<Entry>, Stopped> {
-        let failed = |why: String| (Outcome::Failed, Some(why));
-        let text = std::fs::read_to_string(&job.marker).map_err(|err| failed(err.to_string()))?;
-        let mut entries = compile::entries(&text, &job.root)
-            .map_err(|err| failed(format!("compile_commands.json: {err}")))?;
-        entries.retain(|entry| self.workspace.contains(&entry.file));
-        if entries.is_empty() {
-            let why = "compile_commands.json names no compiler for a file of the workspace";
-            return Err(failed(why.to_owned()));
-        }
-        if entries.len() > limits::CHECK_COMMANDS {
-            let why = format!("compile_commands.json has {} files", entries.len());
-            return Err((Outcome::Skipped, Some(why)));
-        }
-        Ok(entries)
-    }
-
-    fn compile(
-        &self,
-        checker: &'static Checker,
-        entry: &Entry,
-        job: &Job,
-    ) -> Result<Found, Stopped> {
-        // The quotation marks of messages are plain ones then.
-        let env = self.settings.env.clone().with("LC_ALL", "C");
-        let program = match entry.program.contains('/') {
-            true => entry.folder.join(&entry.program),
-            false => PathBuf::from(&entry.program),
-        };
-        let program = Program::new(program, &entry.folder, env).args(&entry.args);
-        let job = Job {
-            row: job.row,
-            root: entry.folder.clone(),
-            marker: entry.file.clone(),
-        };
-        // It is the database that names the program, so the reason has to.
-        let named = |why: String| format!("{}: {why}", entry.program);
-        let found = self.findings(checker, &program, &job);
-        found.map_err(|(outcome, why)| (outcome, why.map(named)))
     }
 
     fn findings(
@@ -531,40 +484,5 @@ impl Checking<'_> {
                 }
             })
             .collect()
-    }
-}
-
-/// Turns columns in other units into characters; it reads each file once.
-#[derive(Default)]
-struct ColumnsOf(BTreeMap<PathBuf, Vec<u8>>);
-
-impl ColumnsOf {
-    fn of(&mut self, path: &Path, line: usize, column: usize, unit: Columns) -> usize {
-        if unit == Columns::Characters || line == 0 || column <= 1 {
-            return column;
-        }
-        if !self.0.contains_key(path) {
-            let bytes = std::fs::read(path).unwrap_or_default();
-            self.0.insert(path.to_owned(), bytes);
-        }
-        let bytes = self.0.get(path).map(Vec::as_slice).unwrap_or_default();
-        let text = bytes.split(|&byte| byte == b'\n').nth(line - 1);
-        let text = String::from_utf8_lossy(text.unwrap_or_default());
-        let mut units = column - 1;
-        let mut characters = 0;
-        for ch in text.chars() {
-            let width = match unit {
-                Columns::Bytes => ch.len_utf8(),
-                Columns::Utf16 => ch.len_utf16(),
-                Columns::Characters => 1,
-            };
-            if units < width {
-                break;
-            }
-            units -= width;
-            characters += 1;
-        }
-        // Past the end of the line the units are taken as characters.
-        characters + units + 1
     }
 }

@@ -160,6 +160,59 @@ fn the_compiler_runs_over_the_compilation_database() {
     assert!(!project.path("build/a.o").exists(), "nothing is written");
 }
 
+// R18: the columns of an answer count characters; gcc counts columns of a terminal unless it is told not to.
+#[test]
+fn what_a_compiler_says_of_tabs_and_wide_characters_stands_where_it_is() {
+    if peers::find("cc").is_none() || peers::find("clang-tidy").is_some() {
+        return;
+    }
+    let database = json!([
+        {"directory": ".", "file": "tab.c",
+            "command": "cc -fdiagnostics-column-unit=display -fdiagnostics-color=always -c tab.c"},
+        {"directory": ".", "file": "wide.c", "command": "cc -c wide.c"},
+    ]);
+    let (state, lines, _) = found(&[
+        ("compile_commands.json", &database.to_string()),
+        ("tab.c", "\tint f(void) { return undefined_x; }\n"),
+        (
+            "wide.c",
+            "/* \u{1F600}\u{e9} */ int g(void) { return undefined_x; }\n",
+        ),
+    ]);
+    assert_eq!(state, DiagnosticState::Found);
+    assert_eq!(lines, ["tab.c:1:23 error -", "wide.c:1:31 error -"]);
+}
+
+// A compiler that does not know the option is not given it: an older gcc, and clang, count bytes by themselves.
+#[test]
+fn a_compiler_is_told_to_count_bytes_only_where_it_knows_how() {
+    if peers::find("clang-tidy").is_some() {
+        return;
+    }
+    let known = r#"case "$*" in *column-unit=byte*) unit=byte;; *) unit=display;; esac"#;
+    let failing = r#"case "$*" in *column-unit*) echo 'cc: error: unrecognized option' >&2; exit 1;; esac; unit=plain"#;
+    let warning =
+        r#"case "$*" in *column-unit*) echo 'cc: warning: unknown option' >&2;; esac; unit=plain"#;
+    for (script, unit) in [(known, "byte"), (failing, "plain"), (warning, "plain")] {
+        let text = format!(
+            "#!/bin/sh\n{script}\ncase \"$*\" in *a.c*) echo \"a.c:1:1: error: $unit\" >&2; exit 1;; esac\n"
+        );
+        let database = json!([{"directory": ".", "file": "a.c", "command": "./bin/cc -c a.c"}]);
+        let project = Project::new(&[
+            ("compile_commands.json", &database.to_string()),
+            ("bin/cc", &text),
+            ("a.c", "int x;\n"),
+        ]);
+        let mode = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(project.path("bin/cc"), mode).expect("its owner");
+        let report = checkers(&project)
+            .check(project.supervisor.workspace(), &Cancel::new())
+            .expect("it is not vetoed");
+        assert_eq!(report.total, 1, "{report}");
+        assert_eq!(report.diagnostics[0].message, unit, "{report}");
+    }
+}
+
 #[test]
 fn a_clean_project_is_clean_and_one_without_markers_is_not() {
     if peers::find("go").is_none() {

@@ -11,7 +11,7 @@ pub(super) struct Entry {
     pub(super) file: PathBuf,
     /// The compiler.
     pub(super) program: String,
-    /// Its arguments, without those that write something.
+    /// Its arguments, without those that write something or shape what is printed.
     pub(super) args: Vec<String>,
 }
 
@@ -21,6 +21,16 @@ struct WireEntry {
     file: PathBuf,
     command: Option<String>,
     arguments: Option<Vec<String>>,
+}
+
+impl Entry {
+    /// The compiler as it is started: a name is looked up, a path may be relative to the folder.
+    pub(super) fn compiler(&self) -> PathBuf {
+        match self.program.contains('/') {
+            true => self.folder.join(&self.program),
+            false => PathBuf::from(&self.program),
+        }
+    }
 }
 
 /// Reads a compilation database; `base` is its folder. An entry that starts no compiler is left out.
@@ -49,7 +59,16 @@ pub(super) fn entries(text: &str, base: &Path) -> Result<Vec<Entry>, serde_json:
     Ok(entries)
 }
 
-/// Leaves out what writes files. `None` when the command is no compiler that is known to check.
+/// Options that shape what is printed.
+const SHAPES: [&str; 5] = [
+    "-fdiagnostics-color",
+    "-fdiagnostics-column-",
+    "-fdiagnostics-format=",
+    "-fcolor-diagnostics",
+    "-fansi-escape-codes",
+];
+
+/// Leaves out what writes files and what shapes the output. `None` when the command is no compiler that is known to check.
 fn checking(words: Vec<String>) -> Option<(String, Vec<String>)> {
     let mut words = words.into_iter().peekable();
     let mut program = words.next()?;
@@ -66,6 +85,8 @@ fn checking(words: Vec<String>) -> Option<(String, Vec<String>)> {
                 words.next();
             }
             "-c" | "-S" | "-E" | "-M" | "-MM" | "-MD" | "-MMD" | "-MP" | "-save-temps" => {}
+            // Findings are read from plain lines whose columns the caller chose the unit of.
+            word if SHAPES.iter().any(|shape| word.starts_with(shape)) => {}
             word if word.starts_with("-MF") || (word.starts_with("-o") && word.len() > 2) => {}
             _ => args.push(word),
         }
@@ -131,7 +152,7 @@ mod tests {
     fn a_command_keeps_what_it_needs_to_check_and_writes_nothing() {
         let text = r#"[
             {"directory": "out", "file": "../b.c", "command": "ccache gcc-13 -Wall -c -MD -MF b.d -o b.o ../b.c"},
-            {"directory": "/abs", "file": "a.cc", "arguments": ["arm-none-eabi-g++", "-ob.o", "-Iinc", "-c", "a.cc"]},
+            {"directory": "/abs", "file": "a.cc", "arguments": ["arm-none-eabi-g++", "-ob.o", "-Iinc", "-c", "-fcolor-diagnostics", "-fdiagnostics-format=json", "a.cc"]},
             {"directory": "/abs", "file": "c.c", "command": "rm -rf /"},
             {"directory": "/abs", "file": "d.c"}
         ]"#;

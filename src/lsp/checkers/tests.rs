@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::formats::{Finding, Format};
-use super::table::TABLE;
+use super::table::{Columns, TABLE};
 use super::*;
 
 fn parsed(format: Format, output: &str) -> Vec<String> {

@@ -24,7 +24,7 @@ use serde::Serialize;
 
 use columns::ColumnsOf;
 use formats::Finding;
-use roots::{CargoWorkspace, Job};
+use roots::{Bare, CargoWorkspace, Job};
 use table::{Checker, How};
 
 use crate::cancel::Cancel;
@@ -115,6 +115,8 @@ pub enum Outcome {
     NotInstalled,
     /// It was left out.
     Skipped,
+    /// There are sources for it, and no root marker that says how they are checked.
+    NoMarker,
 }
 
 impl Checkers {
@@ -166,8 +168,9 @@ impl Checkers {
             deadline: Instant::now() + settings.time.min(limits::FOREVER),
         };
         let covered = |manifest: &Path| run.cargo_workspace(manifest);
-        let jobs = roots::jobs(workspace, &covered, cancel).map_err(CheckError::Walk)?;
-        let results: Vec<(Check, Vec<Diagnostic>)> = jobs
+        let survey = roots::survey(workspace, &covered, cancel).map_err(CheckError::Walk)?;
+        let results: Vec<(Check, Vec<Diagnostic>)> = survey
+            .jobs
             .par_iter()
             .enumerate()
             .map(|(job_idx, job)| run.check(job, job_idx < limits::CHECK_ROOTS))
@@ -175,7 +178,8 @@ impl Checkers {
         if cancel.is_cancelled() {
             return Err(CheckError::Cancelled);
         }
-        let (checks, found): (Vec<Check>, Vec<Vec<Diagnostic>>) = results.into_iter().unzip();
+        let (mut checks, found): (Vec<Check>, Vec<Vec<Diagnostic>>) = results.into_iter().unzip();
+        checks.extend(survey.bare.iter().map(|bare| run.without_root(bare)));
         Ok(CheckReport::new(checks, found.concat()))
     }
 }
@@ -228,6 +232,13 @@ impl CheckReport {
     }
 }
 
+impl CheckReport {
+    fn has_no_root(&self) -> bool {
+        let mut checks = self.checks.iter();
+        checks.all(|check| check.outcome == Outcome::NoMarker)
+    }
+}
+
 impl fmt::Display for CheckReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let done: Vec<String> = self
@@ -252,7 +263,7 @@ impl fmt::Display for CheckReport {
                 counted(self.total - self.errors, "warning")
             )?,
             DiagnosticState::Pending => write!(f, "not known: the check took too long{by}")?,
-            DiagnosticState::Unavailable if self.checks.is_empty() => write!(
+            DiagnosticState::Unavailable if self.has_no_root() => write!(
                 f,
                 "not checked: no root marker of a known project here (Cargo.toml, pubspec.yaml, \
                  tsconfig.json, go.mod, a Python project, compile_commands.json)"
@@ -273,6 +284,11 @@ impl fmt::Display for CheckReport {
                 Outcome::Cut => "found more",
                 Outcome::NotInstalled => "is not installed",
                 Outcome::Skipped => "was left out",
+                Outcome::NoMarker => {
+                    let detail = check.detail.as_deref().unwrap_or_default();
+                    write!(f, "\nnot checked: {detail}")?;
+                    continue;
+                }
             };
             let told = match check.outcome {
                 Outcome::Cut => "not all told",
@@ -325,6 +341,34 @@ impl Checking<'_> {
         ]);
         let captured = self.capture(&program).ok()?;
         CargoWorkspace::read(&captured.stdout)
+    }
+
+    /// Says that sources are not checked because nothing says how.
+    fn without_root(&self, bare: &Bare) -> Check {
+        /// How many of the markers are named.
+        const NAMED: usize = 3;
+        let Bare {
+            row,
+            n_files,
+            first,
+        } = bare;
+        let more = |is_more: bool| if is_more { ", …" } else { "" };
+        let detail = format!(
+            "{} of {} ({}{}): no root marker in or above their folders ({}{})",
+            counted(*n_files, "file"),
+            row.language,
+            self.workspace.display(first),
+            more(*n_files > 1),
+            row.markers[..row.markers.len().min(NAMED)].join(", "),
+            more(row.markers.len() > NAMED)
+        );
+        let ids: Vec<&str> = row.checkers.iter().map(|checker| checker.id).collect();
+        Check {
+            checker: ids.join(" or "),
+            root: self.workspace.display(self.workspace.root()),
+            outcome: Outcome::NoMarker,
+            detail: Some(detail),
+        }
     }
 
     fn check(&self, job: &Job, within_limit: bool) -> (Check, Vec<Diagnostic>) {

@@ -312,6 +312,69 @@ fn with_tsc(script: &str, files: &[(&str, &str)]) -> CheckReport {
         .expect("it is not vetoed")
 }
 
+// D2, D3: sources without a root marker are not checked, whatever else was; they are told with their number.
+#[test]
+fn sources_that_no_root_marker_covers_are_named_as_not_checked() {
+    let files = |more: &[(&'static str, &'static str)]| {
+        let mut files = vec![("web/tsconfig.json", "{}"), ("web/a.ts", "")];
+        files.extend(more);
+        with_tsc("exit 0", &files)
+    };
+    let covered = files(&[
+        ("web/sub/b.tsx", ""),
+        ("types.d.ts", ""),
+        ("inc/only.h", ""),
+        ("node_modules/x/x.ts", ""),
+        (".gitignore", "made/\n"),
+        (".git/HEAD", ""),
+        ("made/x.c", ""),
+    ]);
+    assert_eq!(covered.state, DiagnosticState::Clean, "{covered}");
+    let bare = files(&[
+        ("src/a.c", ""),
+        ("src/b.cc", ""),
+        ("c.ts", ""),
+        ("tool/d.rs", ""),
+        ("e.go", ""),
+        ("f.py", ""),
+    ]);
+    assert_eq!(bare.state, DiagnosticState::Unavailable, "{bare}");
+    let above = "no root marker in or above their folders";
+    assert_eq!(
+        bare.to_string(),
+        format!(
+            "not known: not all was checked (tsc in web)
+not checked: 1 file of Rust (tool/d.rs): {above} (Cargo.toml)
+not checked: 1 file of TypeScript (c.ts): {above} (tsconfig.json)
+not checked: 1 file of Go (e.go): {above} (go.mod)
+not checked: 1 file of Python (f.py): {above} (pyproject.toml, pyrightconfig.json, setup.py, …)
+not checked: 2 files of C or C++ (src/a.c, …): {above} (compile_commands.json)"
+        )
+    );
+}
+
+#[test]
+fn a_folder_without_a_root_says_what_lies_there_and_a_database_of_a_build_covers_what_is_above() {
+    let pure = with_tsc("exit 0", &[("a.c", "")]);
+    assert_eq!(pure.state, DiagnosticState::Unavailable, "{pure}");
+    let text = pure.to_string();
+    let first = "not checked: no root marker of a known project here (Cargo.toml, ";
+    assert!(text.starts_with(first), "{text}");
+    assert!(
+        text.contains("\nnot checked: 1 file of C or C++ (a.c): "),
+        "{text}"
+    );
+    let database = json!([{"directory": ".", "file": "../a.c", "command": "none/cc -c ../a.c"}]);
+    let built = with_tsc(
+        "exit 0",
+        &[
+            ("build/compile_commands.json", &database.to_string()),
+            ("a.c", ""),
+        ],
+    );
+    assert!(!built.to_string().contains("no root marker"), "{built}");
+}
+
 /// What a scripted checker of Python finds in a time; its standard output begins as that of pyright does.
 fn scripted(script: &str, time: Duration) -> toolbox::lsp::checkers::CheckReport {
     use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,4 @@
-//! Where the checkers run: every root marker of the workspace, and what is installed for it.
+//! Where the checkers run: every root marker of the workspace, what is installed for it, and what has none.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -27,6 +27,8 @@ const FOREIGN: [&str; 6] = [
 /// Where build systems leave compile_commands.json, which is often ignored by git.
 const BUILD_FOLDERS: [&str; 5] = ["", "build", "builddir", "out", "cmake-build-debug"];
 
+const DATABASE: &str = "compile_commands.json";
+
 /// One checker that is to run in one folder.
 pub(super) struct Job {
     pub(super) row: &'static Row,
@@ -35,31 +37,97 @@ pub(super) struct Job {
     pub(super) marker: PathBuf,
 }
 
-/// Finds every root, sorted by path within each kind of project.
-pub(super) fn jobs(
+/// Sources of one kind of project that no root is there for.
+pub(super) struct Bare {
+    pub(super) row: &'static Row,
+    pub(super) n_files: usize,
+    /// The first of them.
+    pub(super) first: PathBuf,
+}
+
+/// What there is to check, and what has nothing that could say how.
+pub(super) struct Survey {
+    /// Every root, sorted by path within each kind of project.
+    pub(super) jobs: Vec<Job>,
+    pub(super) bare: Vec<Bare>,
+}
+
+/// Finds every root, and the sources outside of all roots.
+pub(super) fn survey(
     workspace: &Workspace,
     covered: &dyn Fn(&Path) -> Option<CargoWorkspace>,
     cancel: &Cancel,
-) -> Result<Vec<Job>, WalkError> {
+) -> Result<Survey, WalkError> {
     let options = WalkOptions {
         globs: FOREIGN.iter().map(|folder| format!("!{folder}/")).collect(),
         ..WalkOptions::default()
     };
-    let is_marker = |path: &Path| {
-        let name = path.file_name().and_then(|name| name.to_str());
-        name.is_some_and(|name| TABLE.iter().any(|row| row.markers.contains(&name)))
+    let matters = |path: &Path| {
+        let is_marker = |row: &Row, name| row.markers.contains(&name);
+        let matters = |name| {
+            let mut rows = TABLE.iter();
+            rows.any(|row| is_marker(row, name) || row.has_source(name))
+        };
+        name_of(path).is_some_and(matters)
     };
-    let walked = walk(&[workspace.root().to_owned()], &options, &is_marker, cancel)?;
-    let mut markers: BTreeSet<PathBuf> = walked.files.into_iter().collect();
+    let walked = walk(&[workspace.root().to_owned()], &options, &matters, cancel)?;
+    let is_marker = |path: &PathBuf| {
+        let mut rows = TABLE.iter();
+        name_of(path).is_some_and(|name| rows.any(|row| row.markers.contains(&name)))
+    };
+    let mut markers: BTreeSet<PathBuf> = walked
+        .files
+        .iter()
+        .filter(|path| is_marker(path))
+        .cloned()
+        .collect();
     let hidden = BUILD_FOLDERS.iter().map(|folder| {
         let folder = workspace.root().join(folder);
-        folder.join("compile_commands.json")
+        folder.join(DATABASE)
     });
     markers.extend(hidden.filter(|path| path.is_file()));
-    Ok(TABLE
+    Ok(Survey {
+        jobs: TABLE
+            .iter()
+            .flat_map(|row| roots(row, &markers, covered))
+            .collect(),
+        bare: TABLE
+            .iter()
+            .filter_map(|row| bare(row, &markers, &walked.files))
+            .collect(),
+    })
+}
+
+fn name_of(path: &Path) -> Option<&str> {
+    path.file_name().and_then(|name| name.to_str())
+}
+
+fn bare(row: &'static Row, markers: &BTreeSet<PathBuf>, files: &[PathBuf]) -> Option<Bare> {
+    let own = markers
         .iter()
-        .flat_map(|row| roots(row, &markers, covered))
-        .collect())
+        .filter(|path| name_of(path).is_some_and(|name| row.markers.contains(&name)));
+    let covered: BTreeSet<&Path> = own
+        .filter_map(|marker| {
+            let folder = marker.parent()?;
+            // What a build system leaves beside its output is about the folder above.
+            let is_output = name_of(folder).is_some_and(|name| BUILD_FOLDERS.contains(&name));
+            match row.markers.contains(&DATABASE) && is_output {
+                true => folder.parent(),
+                false => Some(folder),
+            }
+        })
+        .collect();
+    let mut bare = files.iter().filter(|path| {
+        let mut above = path.ancestors().skip(1);
+        name_of(path).is_some_and(|name| row.has_source(name))
+            && !above.any(|folder| covered.contains(folder))
+    });
+    let first = bare.next()?.clone();
+    Some(Bare {
+        row,
+        n_files: 1 + bare.count(),
+        first,
+    })
 }
 
 /// The packages that one check covers.
@@ -88,7 +156,7 @@ fn roots(
     covered: &dyn Fn(&Path) -> Option<CargoWorkspace>,
 ) -> Vec<Job> {
     let name = |path: &Path| {
-        let name = path.file_name()?.to_str()?;
+        let name = name_of(path)?;
         row.markers.iter().position(|marker| *marker == name)
     };
     let mut own: Vec<&PathBuf> = markers.iter().filter(|path| name(path).is_some()).collect();

@@ -4,11 +4,23 @@ use super::formats::Format;
 
 /// A kind of project and what checks it.
 pub(super) struct Row {
+    /// What its sources are written in.
+    pub(super) language: &'static str,
+    /// How the names of its sources end; declarations alone, such as headers, are none.
+    pub(super) endings: &'static [&'static str],
     /// The files that mark a root.
     pub(super) markers: &'static [&'static str],
     pub(super) reach: Reach,
     /// What checks it: the first that is installed.
     pub(super) checkers: &'static [Checker],
+}
+
+impl Row {
+    /// Tells whether a file of this name is a source of such a project.
+    pub(super) fn has_source(&self, name: &str) -> bool {
+        let is_declaration = name.ends_with(".d.ts");
+        !is_declaration && self.endings.iter().any(|ending| name.ends_with(ending))
+    }
 }
 
 /// Which of the folders with a marker are roots.
@@ -56,6 +68,8 @@ pub(super) enum Columns {
 
 pub(super) const TABLE: &[Row] = &[
     Row {
+        language: "Rust",
+        endings: &[".rs"],
         markers: &["Cargo.toml"],
         reach: Reach::CargoWorkspace,
         checkers: &[Checker {
@@ -73,6 +87,8 @@ pub(super) const TABLE: &[Row] = &[
         }],
     },
     Row {
+        language: "Dart",
+        endings: &[".dart"],
         markers: &["pubspec.yaml"],
         reach: Reach::Outermost,
         checkers: &[Checker {
@@ -85,6 +101,8 @@ pub(super) const TABLE: &[Row] = &[
         }],
     },
     Row {
+        language: "TypeScript",
+        endings: &[".ts", ".tsx", ".mts", ".cts"],
         markers: &["tsconfig.json"],
         reach: Reach::Every,
         checkers: &[Checker {
@@ -105,6 +123,8 @@ pub(super) const TABLE: &[Row] = &[
         }],
     },
     Row {
+        language: "Go",
+        endings: &[".go"],
         markers: &["go.mod"],
         reach: Reach::Every,
         checkers: &[Checker {
@@ -117,6 +137,8 @@ pub(super) const TABLE: &[Row] = &[
         }],
     },
     Row {
+        language: "Python",
+        endings: &[".py"],
         markers: &[
             "pyproject.toml",
             "pyrightconfig.json",
@@ -180,6 +202,8 @@ pub(super) const TABLE: &[Row] = &[
         ],
     },
     Row {
+        language: "C or C++",
+        endings: &[".c", ".cc", ".cpp", ".cxx", ".c++"],
         markers: &["compile_commands.json"],
         reach: Reach::Every,
         checkers: &[

@@ -29,6 +29,7 @@ fn every_row_of_the_table_is_whole() {
     let mut markers: Vec<&str> = Vec::new();
     for row in TABLE {
         assert!(!row.markers.is_empty() && !row.checkers.is_empty());
+        assert!(!row.endings.is_empty() && !row.language.is_empty());
         markers.extend(row.markers);
         for checker in row.checkers {
             assert!(!checker.id.is_empty());
@@ -251,6 +252,7 @@ fn only_a_whole_check_is_clean() {
         Outcome::Failed,
         Outcome::NotInstalled,
         Outcome::Skipped,
+        Outcome::NoMarker,
     ] {
         assert_eq!(
             state(&[Outcome::Done, outcome]),

@@ -187,7 +187,7 @@ pub fn neighbours(
     found.truncate(limits::LSP_REFERENCES);
     Ok(HierarchyReport {
         direction,
-        symbol: spot.symbol.to_owned(),
+        symbol: opened.name(target),
         shown: found.len(),
         total,
         items: found,

@@ -47,7 +47,7 @@ pub fn hover(
         .query(method, opened.at(target), deadline, cancel)?;
     let (signature, documentation) = split(&answer["contents"]);
     Ok(HoverReport {
-        symbol: spot.symbol.to_owned(),
+        symbol: opened.name(target),
         signature,
         documentation,
         incomplete: opened.incomplete(),

@@ -143,7 +143,7 @@ pub fn locations(
     found.truncate(limits::LSP_REFERENCES);
     Ok(LocationsReport {
         relation,
-        symbol: spot.symbol.to_owned(),
+        symbol: opened.name(target),
         shown: found.len(),
         total,
         locations: found,

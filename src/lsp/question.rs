@@ -46,7 +46,7 @@ pub struct Spot<'a> {
     pub path: &'a Path,
     /// The line, from 1.
     pub line: usize,
-    /// A substring of the line, or `name#2`.
+    /// A substring of the line whose leading path ends with the name, or `name#2`.
     pub symbol: &'a str,
 }
 
@@ -224,6 +224,12 @@ impl Opened {
             "textDocument": {"uri": uri::from_path(&self.path)},
             "position": position
         })
+    }
+
+    /// Returns the name that was asked about, as answers are headed.
+    pub fn name(&self, target: Target) -> String {
+        let name = self.text.get(target.start..target.end);
+        name.unwrap_or_default().to_owned()
     }
 
     /// Returns an error where the server does not offer something.

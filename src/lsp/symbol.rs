@@ -1,7 +1,11 @@
 //! Finding a symbol on a line: positions are addressed by line and substring, never by column (R15).
 //!
 //! Other lines are never searched, and of several hits none is guessed (D1): an occurrence that is a whole
-//! identifier wins, and where more remain the caller picks one with `name#2`.
+//! identifier wins, and where more remain the caller picks one with `name#2`. A text that is longer than a
+//! name says which occurrence is meant; the name of it that is asked about is the last one of the path that
+//! it begins with: `total` of `s.total` and of `total(1)`.
+
+use std::ops::Range;
 
 use crate::text::{LineIndex, clip, counted};
 
@@ -26,6 +30,14 @@ pub enum SymbolError {
     NoSymbol {
         /// What was given.
         symbol: String,
+    },
+    /// The symbol begins with something else than a name.
+    #[error("'{symbol}' does not begin with a name")]
+    NoName {
+        /// What was given.
+        symbol: String,
+        /// The first name in it.
+        name: Option<String>,
     },
     /// The symbol does not stand on the line.
     #[error("symbol '{symbol}' is not on line {line} of '{file}': `{text}`")]
@@ -105,6 +117,12 @@ pub fn locate(text: &str, line: usize, symbol: &str, file: &str) -> Result<Targe
             symbol: symbol.to_owned(),
         });
     }
+    let Some(meant) = meant(name) else {
+        return Err(SymbolError::NoName {
+            symbol: symbol.to_owned(),
+            name: first_name(name).map(str::to_owned),
+        });
+    };
     let hits = hits(content, name);
     let at = match (hits.as_slice(), wanted) {
         ([], _) => {
@@ -140,12 +158,63 @@ pub fn locate(text: &str, line: usize, symbol: &str, file: &str) -> Result<Targe
             });
         }
     };
-    // `.name` and `@name` mean the name: a server that is asked about a dot has no answer.
-    let lead = name.find(is_identifier).unwrap_or_default();
     Ok(Target {
-        start: range.start + at + lead,
-        end: range.start + at + name.len(),
+        start: range.start + at + meant.start,
+        end: range.start + at + meant.end,
     })
+}
+
+/// What joins the names of a path, in any language; a longer one goes before those that it begins with.
+const JOINERS: [&str; 8] = ["?->", "!!.", "?.", "!.", "&.", "::", "->", "."];
+
+/// What stands in front of a name and is none of it: `@name`, `*name`, `'name`.
+const SIGILS: &[char] = &['@', '#', '&', '*', '!', '~', '\'', '.', ':'];
+
+/// The same inside a path: `this.#name`, `Type::~Type`. Two dots join no path.
+const MEMBER_SIGILS: &[char] = &['#', '~', '@'];
+
+/// Finds the name that a text means: the last one of the path that it begins with. An operator alone is a
+/// name as well.
+fn meant(text: &str) -> Option<Range<usize>> {
+    let is_operator = |ch: char| "!%&*+/<=>?^|~-".contains(ch);
+    if text.chars().all(is_operator) && !JOINERS.contains(&text) {
+        return Some(0..text.len());
+    }
+    // `.name` means the name: a server that is asked about a dot has no answer.
+    let lead = JOINERS.iter().find(|joiner| text.starts_with(**joiner));
+    let lead = lead.map_or(text.len() - text.trim_start().len(), |joiner| joiner.len());
+    let mut name = name_at(text, lead, SIGILS)?;
+    loop {
+        let rest = &text[name.end..];
+        let joiner = JOINERS.iter().find(|joiner| rest.starts_with(**joiner));
+        let next = joiner.and_then(|it| name_at(text, name.end + it.len(), MEMBER_SIGILS));
+        match next {
+            Some(next) => name = next,
+            None => return Some(name),
+        }
+    }
+}
+
+/// Reads the name that begins at a place, behind the signs that may stand in front of it.
+fn name_at(text: &str, at: usize, sigils: &[char]) -> Option<Range<usize>> {
+    let rest = text[at..].trim_start_matches(sigils);
+    let start = text.len() - rest.len();
+    // `r#type` is one name.
+    let raw = rest.strip_prefix("r#").filter(|rest| starts_name(rest));
+    let skipped = rest.len() - raw.unwrap_or(rest).len();
+    let rest = &rest[skipped..];
+    let n_bytes = rest.find(|ch| !is_identifier(ch)).unwrap_or(rest.len());
+    starts_name(rest).then(|| start..start + skipped + n_bytes)
+}
+
+fn starts_name(text: &str) -> bool {
+    let first = text.chars().next();
+    first.is_some_and(|ch| is_identifier(ch) && !ch.is_ascii_digit())
+}
+
+fn first_name(text: &str) -> Option<&str> {
+    let mut words = text.split(|ch| !is_identifier(ch));
+    words.find(|word| starts_name(word))
 }
 
 /// Reads `name#2`, unless that very text stands on the line.
@@ -262,5 +331,48 @@ mod tests {
         assert_eq!(at("a.b", 1, ".b"), Ok(2));
         assert_eq!(at("@dec", 1, "@dec"), Ok(1));
         assert_eq!(at("a\r\nb\r\n", 2, "b"), Ok(3));
+    }
+
+    fn name<'a>(text: &'a str, symbol: &str) -> &'a str {
+        let target = locate(text, 1, symbol, "a.rs").expect("it is there");
+        &text[target.start..target.end]
+    }
+
+    // D1: of a path the last name is meant, of a longer text the path that it begins with.
+    #[test]
+    fn a_path_means_its_last_name_and_a_longer_text_what_it_begins_with() {
+        for (text, symbol, meant) in [
+            ("s.total + k.total", "s.total", "total"),
+            ("a::b::c(x)", "a::b", "b"),
+            ("p->next->prev", "p->next->prev", "prev"),
+            ("o?.list", "o?.list", "list"),
+            ("this.#x = 1", "this.#x", "x"),
+            ("Foo::~Foo()", "Foo::~Foo", "Foo"),
+            ("x = total(1) + total(2)", "total(2)", "total"),
+            ("s.total(1)", "s.total(1)", "total"),
+            ("v.iter::<u8>()", "iter::<u8>", "iter"),
+            ("a.r#type", "a.r#type", "r#type"),
+            ("s.total", "s.", "s"),
+            ("f(**kw)", "**kw", "kw"),
+            ("f(...rest)", "...rest", "rest"),
+            ("int x;", "int x", "int"),
+            ("  b;", " b", "b"),
+            ("lo..hi", "lo..hi", "lo"),
+            ("a <> b", "<>", "<>"),
+        ] {
+            assert_eq!(name(text, symbol), meant, "{symbol}");
+        }
+        assert_eq!(at("s.total + k.total", 1, "k.total"), Ok(12));
+        assert_eq!(at("s.n + s.n", 1, "s.n#2"), Ok(8));
+    }
+
+    #[test]
+    fn a_text_that_begins_with_no_name_is_refused() {
+        for (symbol, first) in [("(total)", Some("total")), ("1.5", None), (".", None)] {
+            let error = at("x.f(total), 1.5", 1, symbol).expect_err("no name");
+            let name = first.map(str::to_owned);
+            let symbol = symbol.to_owned();
+            assert_eq!(error, SymbolError::NoName { symbol, name });
+        }
     }
 }

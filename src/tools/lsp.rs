@@ -60,7 +60,8 @@ pub struct LspArgs {
     /// The line of the symbol, from 1.
     #[schemars(range(min = 1))]
     line: Option<usize>,
-    /// The symbol as it is written on that line; `name#2` is its second occurrence there.
+    /// The symbol as it is written on that line; `name#2` is its second occurrence there, `s.name` the
+    /// name behind `s`.
     symbol: Option<String>,
     /// For `symbols`: a part of the name. With a file it narrows that file's symbols.
     query: Option<String>,
@@ -347,9 +348,20 @@ pub(super) fn ask_error(error: AskError) -> ToolError {
         AskError::Symbol(SymbolError::NoSymbol { .. }) => {
             (InvalidArgs, "pass the name as it stands on the line")
         }
+        AskError::Symbol(SymbolError::NoName {
+            name: Some(name), ..
+        }) => {
+            let hint =
+                format!("pass the name alone, such as '{name}', or a path that ends with it");
+            return ToolError::from_cause(InvalidArgs, error).with_hint(hint);
+        }
+        AskError::Symbol(SymbolError::NoName { name: None, .. }) => {
+            (InvalidArgs, "pass the name as it stands on the line")
+        }
         AskError::Symbol(SymbolError::Ambiguous { .. }) => (
             InvalidArgs,
-            "pass name#2 for the second occurrence, or a longer part of the line that has it once",
+            "pass name#2 for the second occurrence, or more of the line that stands there once: a path \
+             that ends with the name (`s.name`), or a part that begins with it (`name(1)`)",
         ),
         AskError::Symbol(SymbolError::TooFew { .. }) => {
             (NotFound, "count the occurrences on that line from 1")

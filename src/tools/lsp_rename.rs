@@ -37,7 +37,8 @@ pub struct LspRenameArgs {
     /// The line of the symbol, from 1.
     #[schemars(range(min = 1))]
     line: usize,
-    /// The symbol as it is written on that line; `name#2` is its second occurrence there.
+    /// The symbol as it is written on that line; `name#2` is its second occurrence there, `s.name` the
+    /// name behind `s`.
     symbol: String,
     /// Its new name: one that the language allows, no reserved word.
     new_name: String,
@@ -142,7 +143,7 @@ impl LspRename {
                 .map(|(path, line)| format!("{}:{line}", workspace.display(path)))
                 .take(TAKEN_NAMED)
                 .collect(),
-            symbol: args.symbol.clone(),
+            symbol: rename.name.clone(),
             new_name: args.new_name.clone(),
         }
     }

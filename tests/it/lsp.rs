@@ -12,6 +12,7 @@ mod halves;
 mod lacking;
 mod life;
 mod more;
+mod paths;
 mod projects;
 mod reach;
 mod servers;

@@ -2,6 +2,7 @@
 //! tool only reads.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lsp_types::Range;
@@ -56,17 +57,32 @@ pub fn actions(
     cancel: &Cancel,
 ) -> Result<ActionsReport, AskError> {
     supervisor.check_spot(spot)?;
-    let opened = supervisor.open(spot.path, cancel)?;
-    opened.needs("codeActionProvider", METHOD, "code actions")?;
+    let begun = Instant::now();
+    let opened = match supervisor.open_since(spot.path, begun, cancel) {
+        // Where no server answers for the file its linters do: fixes are what they are for.
+        Err(AskError::Unusable(unusable)) if !unusable.cancelled => {
+            let offering = (PROVIDER, METHOD);
+            supervisor.open_linted(spot.path, begun, offering, unusable, cancel)?
+        }
+        opened => opened?,
+    };
     let target = supervisor.locate(&opened, spot)?;
-    let mut found = offered(supervisor, &opened.server, &opened, target, cancel)?;
+    let needed = opened.needs(PROVIDER, METHOD, "code actions");
+    let mut found = match needed {
+        Ok(()) => offered(supervisor, &opened.server, &opened, target, cancel)?,
+        Err(_) => Vec::new(),
+    };
     let deadline = supervisor.request_deadline(&opened);
-    let linters = within(deadline, cancel, |stop| {
+    let mut linters = within(deadline, cancel, |stop| {
         supervisor.linters_for(spot.path, stop)
     });
+    linters
+        .retain(|linter| !Arc::ptr_eq(linter, &opened.server) && linter.supports(PROVIDER, METHOD));
+    if linters.is_empty() {
+        needed?;
+    }
     for linter in linters {
         if linter.sync(spot.path).is_ok()
-            && linter.supports("codeActionProvider", METHOD)
             // A linter that fails takes nothing from the answer.
             && let Ok(more) = offered(supervisor, &linter, &opened, target, cancel)
         {
@@ -77,7 +93,7 @@ pub fn actions(
     let total = found.len();
     found.truncate(limits::LSP_CODE_ACTIONS);
     Ok(ActionsReport {
-        symbol: spot.symbol.to_owned(),
+        symbol: opened.name(target),
         shown: found.len(),
         total,
         actions: found,
@@ -85,6 +101,7 @@ pub fn actions(
     })
 }
 
+const PROVIDER: &str = "codeActionProvider";
 const METHOD: &str = "textDocument/codeAction";
 
 fn offered(

@@ -120,6 +120,36 @@ impl Supervisor {
             }
             _ => unusable.into(),
         })?;
+        self.open_with(server, path, begun, cancel)
+    }
+
+    /// Opens a file that no server answers for with the first linter that offers something; the error is
+    /// that of the servers where none does.
+    pub(crate) fn open_linted(
+        &self,
+        path: &Path,
+        begun: Instant,
+        (provider, method): (&str, &str),
+        unusable: Unusable,
+        cancel: &Cancel,
+    ) -> Result<Opened, AskError> {
+        let deadline = self.start_deadline(begun);
+        let linters = within(deadline, cancel, |stop| self.linters_for(path, stop));
+        let mut linters = linters.into_iter();
+        match linters.find(|linter| linter.supports(provider, method)) {
+            Some(linter) => self.open_with(linter, path, begun, cancel),
+            None => Err(unusable.into()),
+        }
+    }
+
+    fn open_with(
+        &self,
+        server: Arc<Server>,
+        path: &Path,
+        begun: Instant,
+        cancel: &Cancel,
+    ) -> Result<Opened, AskError> {
+        let deadline = self.start_deadline(begun);
         let stale = within(deadline, cancel, |stop| {
             let stale = self.refresh(stop);
             let is_late = stop.is_cancelled() && !cancel.is_cancelled();

@@ -11,6 +11,7 @@ mod further;
 mod halves;
 mod lacking;
 mod life;
+mod linters;
 mod more;
 mod paths;
 mod projects;

@@ -53,7 +53,7 @@ pub struct LspArgs {
     /// What to do. With file, line and symbol: `definition`, `type_definition`, `implementation`,
     /// `references`, `hover`, `code_actions`, `incoming_calls`, `outgoing_calls`, `supertypes`, `subtypes`.
     /// With file: `diagnostics`. With file or query: `symbols`. Alone: `status`, `reload`.
-    #[schemars(extend("enum" = ACTIONS))]
+    #[schemars(extend("enum" = Lsp::ACTIONS))]
     action: String,
     /// The file, relative to the workspace. For `diagnostics`, `*` runs the project's checkers instead.
     file: Option<String>,
@@ -66,24 +66,6 @@ pub struct LspArgs {
     /// For `symbols`: a part of the name. With a file it narrows that file's symbols.
     query: Option<String>,
 }
-
-/// Every action, as the requirements write it (R29, D44).
-const ACTIONS: [&str; 14] = [
-    "diagnostics",
-    "definition",
-    "type_definition",
-    "implementation",
-    "references",
-    "hover",
-    "symbols",
-    "code_actions",
-    "status",
-    "reload",
-    "incoming_calls",
-    "outgoing_calls",
-    "supertypes",
-    "subtypes",
-];
 
 /// What one action asks.
 enum Action {
@@ -139,6 +121,24 @@ impl fmt::Debug for LspResources {
 }
 
 impl Lsp {
+    /// Every action, as the requirements write it (R29, D44).
+    pub const ACTIONS: [&'static str; 14] = [
+        "diagnostics",
+        "definition",
+        "type_definition",
+        "implementation",
+        "references",
+        "hover",
+        "symbols",
+        "code_actions",
+        "status",
+        "reload",
+        "incoming_calls",
+        "outgoing_calls",
+        "supertypes",
+        "subtypes",
+    ];
+
     /// Makes the tool over the servers of a run.
     pub fn new(resources: LspResources) -> Self {
         Self { resources }
@@ -306,7 +306,7 @@ fn action(name: &str) -> Result<Action, ToolError> {
         }
         other => {
             return Err(ToolError::invalid_args(format!("unknown action '{other}'"))
-                .with_hint(format!("one of {}", ACTIONS.join(", "))));
+                .with_hint(format!("one of {}", Lsp::ACTIONS.join(", "))));
         }
     })
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, json};
 use toolbox::child::{Env, Processes};
 use toolbox::lsp::checkers::Checkers;
 use toolbox::lsp::{Options, Supervisor};
-use toolbox::tools::LspResources;
+use toolbox::tools::{Lsp, LspResources};
 use toolbox::workspace::Workspace;
 
 use crate::args::Global;
@@ -33,6 +33,7 @@ line and its text there; `name#2` is the second occurrence. Exit code 1 when not
 #[derive(Clone, Debug, Args)]
 pub(crate) struct LspCommand {
     /// What to ask, such as definition, references, hover, symbols, diagnostics or status
+    #[arg(value_parser = action)]
     action: String,
     /// The file; for diagnostics `*` runs the project's checkers
     #[arg(long, value_name = "F")]
@@ -48,12 +49,20 @@ pub(crate) struct LspCommand {
     query: Option<String>,
 }
 
+/// Reads an action; one of two words may be written as a flag of two words is.
+fn action(text: &str) -> Result<String, String> {
+    let name = text.replace('-', "_");
+    match name.as_str() {
+        "rename" => Err("lsp only reads; `toolbox lsp-rename` renames".to_owned()),
+        name if Lsp::ACTIONS.contains(&name) => Ok(name.to_owned()),
+        _ => Err(format!("one of {}", Lsp::ACTIONS.join(", "))),
+    }
+}
+
 /// Asks, and ends with 1 where a search found nothing.
 pub(crate) fn lsp(console: &Console, global: &Global, command: LspCommand) -> Step {
-    // A flag of two words and an action of two words look alike.
-    let action = command.action.replace('-', "_");
     let mut call = Map::new();
-    call.insert("action".to_owned(), json!(action));
+    call.insert("action".to_owned(), json!(command.action));
     if let Some(file) = &command.file {
         let file = match file.to_str() {
             Some("*") => "*".to_owned(),

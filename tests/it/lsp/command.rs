@@ -134,3 +134,16 @@ fn an_accepted_edit_is_diagnosed_where_a_session_runs() {
         Some(code.replace("f(1)", "f(nope)").replace("f(2)", "f(other)"))
     );
 }
+
+// A wrong command line ends with 2, before anything is started.
+#[test]
+fn an_action_that_is_none_is_a_wrong_command_line() {
+    let project = Project::new(&[]);
+    for (action, words) in [("frob", "type_definition"), ("rename", "lsp-rename")] {
+        let output = toolbox_goes_on(&project, &["lsp", action]);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        let error = text(&output.stderr);
+        assert!(error.contains(words), "{error}");
+        assert!(!error.contains("background"), "{error}");
+    }
+}

@@ -61,6 +61,12 @@ impl Detected {
 
     /// Says which half is missing, if one is.
     pub(crate) fn lack(&self) -> Option<String> {
+        if self.row.markers().is_empty() {
+            return Some(format!(
+                "no file marks the roots of its projects: set `root_markers` of `lsp.server.{}`",
+                self.row.id
+            ));
+        }
         let markers = || alternatives(&self.row.markers());
         let programs = || alternatives(&self.row.programs());
         let install = &self.row.install;

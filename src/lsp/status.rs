@@ -12,14 +12,16 @@ use crate::limits;
 use crate::lsp::client::{Readiness, Server};
 use crate::lsp::detect::{Detected, lacks_tool};
 use crate::lsp::error::Seconds;
-use crate::lsp::servers::Slot as RowSlot;
+use crate::lsp::servers::{ServerRow, Slot as RowSlot};
 use crate::lsp::supervisor::{Inner, Key, Standing, Supervisor};
+use crate::text::counted;
 use crate::walk::{WalkOptions, walk};
 
 /// Every server that matters here.
 #[derive(Clone, Debug, Serialize)]
 pub struct StatusReport {
-    /// The servers: those that run or could first, then those that lack something.
+    /// The servers: those that run or could first, then those that lack something, then those that are
+    /// disabled and would serve something here.
     pub servers: Vec<ServerStatus>,
     /// How many rows of the table have neither a marker nor a binary here.
     pub without_either: usize,
@@ -35,7 +37,7 @@ pub struct ServerStatus {
     pub id: String,
     /// The folder, relative to the workspace; nothing where no marker was found.
     pub root: Option<String>,
-    /// `running`, `starting`, `available`, `crashed`, `broken`, `refused` or `unusable`.
+    /// `running`, `starting`, `available`, `crashed`, `broken`, `refused`, `unusable` or `disabled`.
     pub state: &'static str,
     /// Why it does not run, or why this program and this root were chosen.
     pub reason: Option<String>,
@@ -125,7 +127,9 @@ pub fn status(supervisor: &Supervisor, cancel: &Cancel) -> StatusReport {
         if found.contains(&row.id) || !told.insert(row.id.clone()) {
             continue;
         }
-        if detected.root.is_none() && detected.program.is_none() {
+        // A row that names no marker can have none here, and has to say so.
+        let is_whole = !row.markers().is_empty();
+        if is_whole && detected.root.is_none() && detected.program.is_none() {
             without_either += 1;
             continue;
         }
@@ -143,11 +147,39 @@ pub fn status(supervisor: &Supervisor, cancel: &Cancel) -> StatusReport {
             ..ServerStatus::default()
         });
     }
+    servers.extend(disabled(supervisor, cancel));
     StatusReport {
         servers,
         without_either,
         unseen_files: inner.n_unseen(),
     }
+}
+
+/// The disabled rows that have a marker or a file of their language here.
+fn disabled(supervisor: &Supervisor, cancel: &Cancel) -> Vec<ServerStatus> {
+    let inner = supervisor.inner();
+    let mut rows = inner.disabled();
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let files = files(supervisor, &rows, cancel);
+    rows.retain(|row| {
+        let here = supervisor.workspace().root();
+        let is_served = |file: &PathBuf| {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            row.language_of(&name).is_some()
+        };
+        inner.detector().detect(row, here).root.is_some() || files.iter().any(is_served)
+    });
+    let status = |row: &Arc<ServerRow>| ServerStatus {
+        id: row.id.clone(),
+        state: "disabled",
+        reason: Some("the configuration leaves it out".to_owned()),
+        linter: row.slot == RowSlot::Linter,
+        unverified: row.unverified,
+        ..ServerStatus::default()
+    };
+    rows.iter().map(status).collect()
 }
 
 /// Stops every server of this run, forgets refusals and crashes, and starts those again that ran or had
@@ -196,7 +228,7 @@ pub fn reload(supervisor: &Supervisor, cancel: &Cancel) -> ReloadReport {
 /// the workspace where there is none.
 fn samples(supervisor: &Supervisor, cancel: &Cancel) -> Vec<Detected> {
     let detector = supervisor.inner().detector();
-    let files = files(supervisor, cancel);
+    let files = files(supervisor, &detector.rows, cancel);
     let mut found: BTreeMap<(String, Option<PathBuf>), Detected> = BTreeMap::new();
     let mut seen = BTreeSet::new();
     for file in &files {
@@ -222,18 +254,14 @@ fn samples(supervisor: &Supervisor, cancel: &Cancel) -> Vec<Detected> {
     found.into_values().collect()
 }
 
-/// The files of the workspace that any server serves, sorted and bounded.
-fn files(supervisor: &Supervisor, cancel: &Cancel) -> Vec<PathBuf> {
-    let detector = supervisor.inner().detector();
+/// The files of the workspace that any of these servers serves, sorted and bounded.
+fn files(supervisor: &Supervisor, rows: &[Arc<ServerRow>], cancel: &Cancel) -> Vec<PathBuf> {
     let workspace = supervisor.workspace();
     let mut roots = vec![workspace.root().to_path_buf()];
     roots.extend(workspace.extra_roots().iter().cloned());
     let served = |path: &Path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        detector
-            .rows
-            .iter()
-            .any(|row| row.language_of(&name).is_some())
+        rows.iter().any(|row| row.language_of(&name).is_some())
     };
     let mut files = walk(&roots, &WalkOptions::default(), &served, cancel)
         .map(|walked| walked.files)
@@ -249,7 +277,7 @@ impl Supervisor {
         let detector = self.inner().detector();
         let mut projects: BTreeMap<Key, PathBuf> = BTreeMap::new();
         let mut seen = BTreeSet::new();
-        for file in files(self, cancel) {
+        for file in files(self, &detector.rows, cancel) {
             let name = file
                 .file_name()
                 .unwrap_or_default()
@@ -373,7 +401,14 @@ fn complete(
     let mut command = vec![program.path.display().to_string()];
     command.extend(program.args.iter().cloned());
     status.command = Some(command.join(" "));
-    if matches!(status.state, "" | "available") {
+    if row.files.is_empty() {
+        status.state = "unusable";
+        let why = format!(
+            "it serves no files: set `languages` of `lsp.server.{}`",
+            row.id
+        );
+        status.reason = Some(why);
+    } else if matches!(status.state, "" | "available") {
         match inner.preview(detected, cancel) {
             Err(why) => {
                 status.state = "unusable";
@@ -393,6 +428,19 @@ fn complete(
     }
 }
 
+/// What is longer than this is not said again for the next root of the same server.
+const REPEATED_CHARS: usize = 60;
+
+/// Shows what a server says: further lines stand below the first.
+fn shown(text: &str, above: Option<&String>) -> String {
+    match above {
+        Some(above) if above == text && text.chars().count() > REPEATED_CHARS => {
+            "the same as above".to_owned()
+        }
+        _ => text.trim_end().replace('\n', "\n    "),
+    }
+}
+
 impl fmt::Display for StatusReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.servers.is_empty() {
@@ -403,7 +451,9 @@ impl fmt::Display for StatusReport {
             )?;
             return Ok(());
         }
-        for server in &self.servers {
+        for (server_idx, server) in self.servers.iter().enumerate() {
+            let above = server_idx.checked_sub(1).map(|above| &self.servers[above]);
+            let above = above.filter(|above| above.id == server.id);
             write!(f, "{}", server.id)?;
             if let Some(root) = &server.root {
                 write!(f, " ({root})")?;
@@ -413,7 +463,8 @@ impl fmt::Display for StatusReport {
                 f.write_str(", linter")?;
             }
             if let Some(reason) = &server.reason {
-                write!(f, ": {reason}")?;
+                let above = above.and_then(|above| above.reason.as_ref());
+                write!(f, ": {}", shown(reason, above))?;
             }
             writeln!(f)?;
             if let Some(pid) = server.pid {
@@ -427,11 +478,11 @@ impl fmt::Display for StatusReport {
                 )?;
                 writeln!(
                     f,
-                    "  {}, {}, {} open, restarted {} times, up {} s; {}",
+                    "  {}, {}, {} open, restarted {}, up {} s; {}",
                     server.encoding.unwrap_or_default(),
                     server.diagnostics.unwrap_or_default(),
                     server.open_documents.unwrap_or_default(),
-                    server.restarts.unwrap_or_default(),
+                    counted(server.restarts.unwrap_or_default(), "time"),
                     server.uptime_s.unwrap_or_default(),
                     of(&server.progress),
                 )?;
@@ -440,10 +491,12 @@ impl fmt::Display for StatusReport {
             {
                 writeln!(f, "  {command}")?;
             }
-            for (label, line) in [("health", &server.health), ("stderr", &server.stderr)] {
-                if let Some(line) = line {
-                    writeln!(f, "  {label}: {line}")?;
-                }
+            if let Some(health) = &server.health {
+                let above = above.and_then(|above| above.health.as_ref());
+                writeln!(f, "  health: {}", shown(health, above))?;
+            }
+            if let Some(line) = &server.stderr {
+                writeln!(f, "  stderr: {line}")?;
             }
         }
         if self.unseen_files > 0 {
@@ -477,9 +530,15 @@ impl fmt::Display for ReloadReport {
             write!(f, "{} ({}): {}", server.id, server.root, server.state)?;
             match &server.reason {
                 Some(reason) => writeln!(f, ": {reason}")?,
-                None => writeln!(f, ", {} documents opened again", server.documents)?,
+                None => {
+                    let documents = counted(server.documents, "document");
+                    writeln!(f, ", {documents} opened again")?;
+                }
             }
         }
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -295,6 +295,13 @@ impl Inner {
         &self.detector
     }
 
+    /// Returns the rows that are not used.
+    pub(crate) fn disabled(&self) -> Vec<Arc<ServerRow>> {
+        let mut rows = rows(&self.options);
+        rows.retain(|row| self.options.disabled.contains(&row.id));
+        rows.into_iter().map(Arc::new).collect()
+    }
+
     fn candidates(&self, path: &Path, slot: RowSlot) -> Vec<Detected> {
         let mut found = self.detector.for_file(path);
         found.retain(|detected| detected.row.slot == slot);
@@ -546,6 +553,13 @@ fn end(servers: Vec<Arc<Server>>) {
 
 /// The rows in the order in which they are tried.
 fn table(options: &Options) -> Vec<Arc<ServerRow>> {
+    let mut rows = rows(options);
+    rows.retain(|row| !options.disabled.contains(&row.id));
+    rows.into_iter().map(Arc::new).collect()
+}
+
+/// All rows, those of the host first.
+fn rows(options: &Options) -> Vec<ServerRow> {
     let mut built_in = servers::built_in();
     let mut rows = Vec::new();
     for row in &options.rows {
@@ -555,6 +569,5 @@ fn table(options: &Options) -> Vec<Arc<ServerRow>> {
         }
     }
     rows.extend(built_in);
-    rows.retain(|row| !options.disabled.contains(&row.id));
-    rows.into_iter().map(Arc::new).collect()
+    rows
 }

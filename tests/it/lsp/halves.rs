@@ -5,9 +5,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
+use toolbox::lsp::servers::{RootRule, ServerRow};
 use toolbox::tool::ErrorKind;
 
-use crate::support::lsp::{Project, fake_row};
+use crate::support::lsp::{Project, fake_row, fake_with};
 use crate::support::peers;
 
 fn script(path: &Path, text: &str) {
@@ -288,4 +289,56 @@ fn a_compiler_that_cannot_run_says_nothing_of_a_file() {
     project.write("Cargo.toml", manifest);
     let output = ask();
     assert_eq!(output.data["state"], "clean", "{}", output.text);
+}
+
+// R27: what the configuration leaves out is told where it would serve something, and nowhere else.
+#[test]
+fn disabled_rows_are_listed_where_they_would_serve_something() {
+    let Some(project) = fake_with(json!({}), |_, mut options| {
+        options.disabled = vec!["fake".to_owned(), "gopls".to_owned()];
+        options
+    }) else {
+        return;
+    };
+    assert_eq!(project.listed("fake")["state"], "disabled");
+    let status = project
+        .call(json!({"action": "status"}))
+        .expect("an answer");
+    let line = "fake: disabled: the configuration leaves it out\n";
+    assert!(status.text.contains(line), "{}", status.text);
+    assert!(!status.text.contains("gopls"), "{}", status.text);
+}
+
+// R14: a row of the host that lacks a key is told which.
+#[test]
+fn a_row_without_markers_or_files_says_what_to_set() {
+    let Some(project) = fake_with(json!({}), |row, mut options| {
+        let unmarked = ServerRow {
+            id: "unmarked".to_owned(),
+            root: RootRule::Markers(Vec::new()),
+            commands: vec![vec!["no-such-program".to_owned()]],
+            ..row.clone()
+        };
+        let without_files = ServerRow {
+            id: "without-files".to_owned(),
+            files: Vec::new(),
+            ..row.clone()
+        };
+        options.rows.extend([unmarked, without_files]);
+        options
+    }) else {
+        return;
+    };
+    for (id, key) in [
+        ("unmarked", "set `root_markers` of `lsp.server.unmarked`"),
+        (
+            "without-files",
+            "set `languages` of `lsp.server.without-files`",
+        ),
+    ] {
+        let row = project.listed(id);
+        assert_eq!(row["state"], "unusable", "{row}");
+        let reason = row["reason"].as_str().unwrap_or_default();
+        assert!(reason.contains(key), "{reason}");
+    }
 }

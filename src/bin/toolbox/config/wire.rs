@@ -91,11 +91,13 @@ pub(crate) fn lsp(section: &Lsp) -> Options {
     }
     let known = built_in();
     for (id, server) in &section.server {
+        let built_in = known.iter().find(|row| row.id == *id).cloned();
         if server.disabled == Some(true) {
             options.disabled.push(id.clone());
-            continue;
+            if built_in.is_some() {
+                continue;
+            }
         }
-        let built_in = known.iter().find(|row| row.id == *id).cloned();
         // A new server needs a program; `toolbox config` shows what is set, and `lsp status` what runs.
         let row = match (built_in, &server.command) {
             (Some(row), _) => row,
@@ -248,14 +250,16 @@ mod tests {
             "disabled = ['gopls']\nidle_s = 5\nmax_servers = 2\n\
              [server.rust-analyzer]\ncommand = '/opt/ra'\nenv = { A = 'b' }\n\
              [server.mine]\ncommand = 'mine'\nargs = ['--stdio']\nlanguages = ['.rs', 'mine']\n\
-             root_markers = ['mine.toml']\n[server.clangd]\ndisabled = true\n[server.nothing]\nargs = []\n",
+             root_markers = ['mine.toml']\n[server.clangd]\ndisabled = true\n[server.nothing]\nargs = []\n\
+             [server.off]\ncommand = 'off'\ndisabled = true\n",
         ));
-        assert_eq!(options.disabled, ["gopls", "clangd"]);
+        assert_eq!(options.disabled, ["gopls", "clangd", "off"]);
         assert_eq!(options.max_servers, 2);
         assert_eq!(options.idle.as_secs(), 5);
-        let [mine, rust_analyzer] = &options.rows[..] else {
+        let [mine, off, rust_analyzer] = &options.rows[..] else {
             panic!("{:?}", options.rows)
         };
+        assert_eq!(off.id, "off", "`status` tells of it");
         assert_eq!(mine.commands, [["mine", "--stdio"]]);
         assert_eq!(mine.language_of("a.rs"), Some("rust"));
         assert_eq!(mine.language_of("a.mine"), Some("mine"));

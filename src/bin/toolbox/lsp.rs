@@ -28,7 +28,7 @@ Asks the language servers of this checkout.
 
 ACTION is one of diagnostics, definition, type_definition, implementation, references, hover, symbols, \
 code_actions, incoming_calls, outgoing_calls, supertypes, subtypes, status, reload. A symbol is named by its \
-line and its text there; `name#2` is the second occurrence. Exit code 1 when nothing was found.";
+line and its text there; `name#2` is the second occurrence, `s.name` the name behind `s`. Exit code 1 when nothing was found.";
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct LspCommand {

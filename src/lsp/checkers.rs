@@ -95,7 +95,7 @@ pub struct Check {
     pub root: String,
     /// How far it came.
     pub outcome: Outcome,
-    /// Why it did not come to its end.
+    /// Why it did not come to its end, or to everything.
     pub detail: Option<String>,
 }
 
@@ -278,7 +278,16 @@ impl fmt::Display for CheckReport {
         }
         for check in &self.checks {
             let why = match check.outcome {
-                Outcome::Done => continue,
+                Outcome::Done => {
+                    if let Some(detail) = &check.detail {
+                        write!(
+                            f,
+                            "\nnot checked: {}: {}: {detail}",
+                            check.root, check.checker
+                        )?;
+                    }
+                    continue;
+                }
                 Outcome::Failed => "failed",
                 Outcome::TimedOut => "took too long",
                 Outcome::Cut => "found more",
@@ -302,6 +311,12 @@ impl fmt::Display for CheckReport {
         Ok(())
     }
 }
+
+/// The checkers that do not come to what depends on a package with errors, nor to the tests of it.
+const HALTS: [&str; 2] = ["cargo check", "go vet"];
+
+/// What is said then.
+const HALTED: &str = "what depends on a package with errors; fix those and check again";
 
 /// One question.
 struct Checking<'a> {
@@ -396,7 +411,12 @@ impl Checking<'_> {
             Ok(Found {
                 diagnostics,
                 stopped: None,
-            }) => (Outcome::Done, None, diagnostics),
+            }) => {
+                let has_error = diagnostics.iter().any(|it| it.severity == Severity::Error);
+                let is_halted = has_error && HALTS.contains(&checker.as_str());
+                let detail = is_halted.then(|| HALTED.to_owned());
+                (Outcome::Done, detail, diagnostics)
+            }
             Ok(Found {
                 diagnostics,
                 stopped: Some((outcome, detail)),

@@ -79,6 +79,7 @@ pub(super) const TABLE: &[Row] = &[
                 "check",
                 "--workspace",
                 "--all-targets",
+                "--keep-going",
                 "--message-format=json",
             ],
             run: How::InRoot,

@@ -77,7 +77,10 @@ fn cargo_check_covers_a_workspace_once_and_a_package_beside_it() {
     ]);
     assert_eq!(state, DiagnosticState::Found);
     assert_eq!(lines, ["member/src/lib.rs:2:18 error E0308"]);
-    assert_eq!(checks, ["cargo check in . in part", "cargo check in beside"]);
+    assert_eq!(
+        checks,
+        ["cargo check in . in part", "cargo check in beside"]
+    );
 }
 
 #[test]

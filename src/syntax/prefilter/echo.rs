@@ -373,135 +373,25 @@ fn is_end(ends: Ends, before: &[u8], mut after: &[u8]) -> bool {
     let n_first = after.iter().take_while(|byte| is_word(**byte)).count();
     let n_last = before.iter().rev().take_while(|it| is_word(**it)).count();
     let (first, last) = (&after[..n_first], &before[before.len() - n_last..]);
-    let is_in = |words: &[&str], word: &[u8]| words.iter().any(|it| it.as_bytes() == word);
+    let is_in = |words: &str, word: &[u8]| words.split(' ').any(|it| it.as_bytes() == word);
     let is_closed = matches!(before.last(), Some(b')' | b']' | b'}'));
     let is_over = is_closed || (n_last > 0 && !is_in(BEFORE_OPERAND, last));
     is_over && n_first > 0 && !is_in(AFTER_OPERAND, first)
 }
 
 /// Words after which an operand may follow in the same expression.
-const BEFORE_OPERAND: &[&str] = &[
-    "abstract",
-    "and",
-    "as",
-    "assert",
-    "async",
-    "await",
-    "break",
-    "case",
-    "catch",
-    "chan",
-    "class",
-    "const",
-    "continue",
-    "default",
-    "defer",
-    "delete",
-    "do",
-    "dyn",
-    "else",
-    "enum",
-    "extends",
-    "extern",
-    "final",
-    "finally",
-    "fn",
-    "for",
-    "func",
-    "function",
-    "get",
-    "go",
-    "goto",
-    "if",
-    "impl",
-    "implements",
-    "in",
-    "infer",
-    "instanceof",
-    "interface",
-    "is",
-    "keyof",
-    "lambda",
-    "late",
-    "let",
-    "loop",
-    "map",
-    "match",
-    "move",
-    "mut",
-    "new",
-    "not",
-    "of",
-    "on",
-    "or",
-    "raw",
-    "range",
-    "readonly",
-    "ref",
-    "required",
-    "rethrow",
-    "return",
-    "satisfies",
-    "set",
-    "sizeof",
-    "static",
-    "struct",
-    "super",
-    "switch",
-    "throw",
-    "throws",
-    "try",
-    "type",
-    "typeof",
-    "union",
-    "unique",
-    "unsafe",
-    "unsigned",
-    "signed",
-    "long",
-    "short",
-    "var",
-    "void",
-    "volatile",
-    "when",
-    "where",
-    "while",
-    "with",
-    "yield",
-];
+const BEFORE_OPERAND: &str = "\
+    abstract and as assert async await break case catch chan class const continue default defer \
+    delete do dyn else enum extends extern final finally fn for func function get go goto if impl \
+    implements in infer instanceof interface is keyof lambda late let loop map match move mut new \
+    not of on or raw range readonly ref required rethrow return satisfies set sizeof static struct \
+    super switch throw throws try type typeof union unique unsafe unsigned signed long short var \
+    void volatile when where while with yield";
 
 /// Words that may follow an operand in the same expression.
-const AFTER_OPERAND: &[&str] = &[
-    "and",
-    "as",
-    "async",
-    "catch",
-    "double",
-    "else",
-    "extends",
-    "finally",
-    "for",
-    "if",
-    "implements",
-    "in",
-    "int",
-    "instanceof",
-    "is",
-    "long",
-    "not",
-    "of",
-    "on",
-    "or",
-    "satisfies",
-    "short",
-    "sync",
-    "char",
-    "throws",
-    "when",
-    "where",
-    "while",
-    "with",
-];
+const AFTER_OPERAND: &str = "\
+    and as async catch double else extends finally for if implements in int instanceof is long not \
+    of on or satisfies short sync char throws when where while with";
 
 #[cfg(test)]
 mod tests {

@@ -155,7 +155,9 @@ fn what_includes_a_written_file_is_waited_for_or_told_later() {
     for (ends_s, is_late) in [(0.4, false), (2.0, true)] {
         let mut broken = publish_for("didSave", "a.fk", "b.fk", &["new one"]);
         broken["after_s"] = json!(ends_s);
-        let mut scenario = vec![publish("didChange", 0.0, json!("same"), &[]), broken];
+        let mut clean = publish("didChange", 0.0, json!("same"), &[]);
+        clean["file"] = json!("a.fk");
+        let mut scenario = vec![clean, broken];
         scenario.extend(parse("didChange", "a.fk", "a.fk", (0.0, 0.0)));
         scenario.extend(parse("didSave", "a.fk", "b.fk", (0.1, ends_s)));
         let Some(project) = parsing(scenario) else {

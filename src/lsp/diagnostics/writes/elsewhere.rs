@@ -214,7 +214,15 @@ impl Writes {
                     let counts = Counts::of_published(trusted(&server, &items));
                     let key = (name_of(&server), path);
                     let counts = kept(&server, &key.1, state.elsewhere.get(&key), counts);
+                    let path = key.1.clone();
                     state.elsewhere.insert(key, counts);
+                    // What is gone is new when it comes back, whoever mended it.
+                    let said = state
+                        .elsewhere
+                        .iter()
+                        .filter(|((_, other), _)| *other == path);
+                    let all = said.fold(Counts::default(), |all, (_, counts)| all.or(counts));
+                    self.ledger.observe(&path, &all);
                 }
             }
         }

@@ -7,6 +7,7 @@ pub mod terminal;
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 use memchr::{memchr, memchr_iter};
 
@@ -54,7 +55,7 @@ pub struct Position {
 #[derive(Clone, Debug)]
 pub struct LineIndex<'a> {
     bytes: &'a [u8],
-    starts: Vec<usize>,
+    starts: Arc<[usize]>,
 }
 
 impl TextKind {
@@ -125,7 +126,20 @@ impl<'a> LineIndex<'a> {
         if starts.len() > 1 && starts.last() == Some(&bytes.len()) {
             starts.pop();
         }
+        Self {
+            bytes,
+            starts: starts.into(),
+        }
+    }
+
+    /// The lines of a content whose starts were found before.
+    pub(crate) fn with_starts(bytes: &'a [u8], starts: Arc<[usize]>) -> Self {
         Self { bytes, starts }
+    }
+
+    /// Returns where the lines start, for [`Self::with_starts`].
+    pub(crate) fn starts(&self) -> Arc<[usize]> {
+        Arc::clone(&self.starts)
     }
 
     /// How many lines there are; an empty content has one empty line.

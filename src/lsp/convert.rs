@@ -4,6 +4,8 @@
 //! `\r\n` and a lone `\r`; the tools count scalar values from 1 and end lines at `\n`. Byte offsets of the
 //! text without its byte order mark are what both are converted through.
 
+use std::sync::Arc;
+
 use lsp_types::{Position, Range};
 
 /// The units in which a server counts inside a line.
@@ -22,7 +24,7 @@ pub enum Encoding {
 #[derive(Clone, Debug)]
 pub struct Lines<'a> {
     text: &'a str,
-    starts: Vec<usize>,
+    starts: Arc<[usize]>,
 }
 
 impl Encoding {
@@ -63,7 +65,20 @@ impl<'a> Lines<'a> {
                 starts.push(at + 1);
             }
         }
+        Self {
+            text,
+            starts: starts.into(),
+        }
+    }
+
+    /// The lines of a text whose starts were found before.
+    pub(crate) fn with_starts(text: &'a str, starts: Arc<[usize]>) -> Self {
         Self { text, starts }
+    }
+
+    /// Returns where the lines start, for [`Self::with_starts`].
+    pub(crate) fn starts(&self) -> Arc<[usize]> {
+        Arc::clone(&self.starts)
     }
 
     /// Returns the byte offset of a place; one past the end of its line is the end of the line, and one

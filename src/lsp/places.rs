@@ -45,9 +45,17 @@ pub(crate) struct Place {
 pub(crate) struct Reader<'a> {
     workspace: &'a Workspace,
     server: &'a Server,
-    texts: BTreeMap<PathBuf, Option<Arc<str>>>,
+    texts: BTreeMap<PathBuf, Option<Known>>,
     /// The files outside the workspace that were named (D36).
     pub(crate) outside: Vec<PathBuf>,
+}
+
+/// The text of a file, with the starts of its lines as the protocol and as people count them.
+#[derive(Clone)]
+struct Known {
+    text: Arc<str>,
+    lines: Arc<[usize]>,
+    shown: Arc<[usize]>,
 }
 
 impl Place {
@@ -119,11 +127,11 @@ impl<'a> Reader<'a> {
     /// Returns line, column and text of a place in a file.
     pub(crate) fn at(&mut self, path: &Path, start: Position) -> (usize, usize, String) {
         let encoding = self.server.encoding();
-        let Some(text) = self.text(path) else {
+        let Some(Known { text, lines, shown }) = self.known(path) else {
             return unreadable(path, start, encoding);
         };
-        let offset = Lines::new(&text).offset(start, encoding);
-        let index = LineIndex::new(text.as_bytes());
+        let offset = Lines::with_starts(&text, lines).offset(start, encoding);
+        let index = LineIndex::with_starts(text.as_bytes(), shown);
         let position = index.position(offset);
         let line = index.line(position.line).unwrap_or_default();
         (
@@ -142,13 +150,18 @@ impl<'a> Reader<'a> {
     }
 
     /// The text that the server has, or that of the file.
-    fn text(&mut self, path: &Path) -> Option<Arc<str>> {
+    fn known(&mut self, path: &Path) -> Option<Known> {
         match self.texts.entry(path.to_path_buf()) {
             Entry::Occupied(known) => known.get().clone(),
             Entry::Vacant(new) => {
                 let open = self.server.document(path).map(|document| document.text);
                 let text = open.or_else(|| Content::read(path).ok().map(|content| content.text));
-                new.insert(text).clone()
+                let known = text.map(|text| Known {
+                    lines: Lines::new(&text).starts(),
+                    shown: LineIndex::new(text.as_bytes()).starts(),
+                    text,
+                });
+                new.insert(known).clone()
             }
         }
     }

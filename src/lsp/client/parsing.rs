@@ -17,6 +17,32 @@ use crate::lsp::servers::Ready;
 /// just ending, is not waited for longer.
 const BEGINS: Duration = Duration::from_secs(3);
 
+/// The endings of what nobody includes.
+const SOURCES: [&str; 7] = ["c", "cc", "cpp", "cxx", "m", "mm", "cu"];
+
+/// Whether a text includes something behind its first declaration.
+fn includes_late(text: &str) -> bool {
+    let mut is_late = false;
+    let mut in_comment = false;
+    for line in text.lines() {
+        let line = line.trim();
+        if in_comment {
+            in_comment = !line.contains("*/");
+            continue;
+        }
+        if let Some(directive) = line.strip_prefix('#') {
+            if is_late && directive.trim_start().starts_with("include") {
+                return true;
+            }
+        } else if line.starts_with("/*") {
+            in_comment = !line.contains("*/");
+        } else if !line.is_empty() && !line.starts_with("//") {
+            is_late = true;
+        }
+    }
+    false
+}
+
 impl Server {
     /// Waits until what a document includes has been parsed since a moment, and the document after that; tells
     /// whether that is so before the deadline.
@@ -70,28 +96,36 @@ impl Server {
         if self.row().ready != Ready::BackgroundIndex || changed.is_empty() {
             return;
         }
-        let is_alike = {
+        let mut is_alike = false;
+        let mut has_header = false;
+        {
             let mut documents = self.shared.documents();
             let start = SystemTime::now().checked_sub(self.started().elapsed());
             let last = documents.looked_at().or(start);
-            let alike = changed.iter().filter(|path| {
+            for path in changed {
                 let Some(now) = Stamp::of(path) else {
-                    return false;
+                    continue;
                 };
-                match documents.note_stamp(path, now) {
-                    Some(before) => before != now && before.is_like(now),
+                let before = documents.note_stamp(path, now);
+                if before == Some(now) {
+                    continue;
+                }
+                is_alike |= match before {
+                    Some(before) => before.is_like(now),
                     // What was there before was written at that moment at the latest.
                     None => last.is_some_and(|last| now.is_in_second_of(last)),
-                }
-            });
-            // Each of them is noted.
-            alike.count() > 0
-        };
-        if !is_alike {
-            return;
+                };
+                let ending = path.extension().and_then(|ending| ending.to_str());
+                has_header |= ending.is_none_or(|ending| !SOURCES.contains(&ending));
+            }
         }
         for path in self.open_documents() {
-            if !changed.contains(&path) {
+            // What stands behind the first declaration is not among what it looks at for a change.
+            let is_missed = || {
+                let document = self.document(&path);
+                has_header && document.is_some_and(|it| includes_late(&it.text))
+            };
+            if !changed.contains(&path) && (is_alike || is_missed()) {
                 // One that is gone is found out by the next question.
                 let _ = self.retell(&path);
             }
@@ -106,6 +140,29 @@ impl Server {
                 // The question itself finds out what has become of the server.
                 let _ = self.parsed(&path, sent, deadline, cancel);
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_included_behind_a_declaration_is_late() {
+        for early in [
+            "",
+            "#include <a.h>\n#include <b.h>\nint x;\n",
+            "// c\n/* d\n   e */\n#ifndef A\n#  include <a.h>\n#endif\n",
+            "int x;\n#define include 1\n",
+        ] {
+            assert!(!includes_late(early), "{early}");
+        }
+        for late in [
+            "int x;\n#include <a.h>\n",
+            "extern \"C\" {\n# include <a.h>\n}\n",
+        ] {
+            assert!(includes_late(late), "{late}");
         }
     }
 }

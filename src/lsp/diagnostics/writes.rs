@@ -28,6 +28,8 @@ use crate::lsp::client::{FileChange, Server};
 use crate::lsp::documents::Stamp;
 use crate::lsp::ledger::{Appeared, Counts, Ledger, Renamed};
 use crate::lsp::published;
+use crate::lsp::question::within;
+use crate::lsp::servers::Ready;
 use crate::lsp::settle::{Mark, Settled, is_slow, settle, settled_already, speaks_up};
 use crate::lsp::supervisor::Supervisor;
 
@@ -122,6 +124,19 @@ impl Writes {
             .collect();
         self.lock().absent.extend(absent.iter().cloned());
         self.notice_others();
+        // clangd, which has nothing to load, speaks of what somebody else broke as soon as it hears of that: it is
+        // told, as what it may be.
+        let looked: Vec<Name> = self
+            .supervisor
+            .servers()
+            .iter()
+            .filter(|server| server.row().ready == Ready::BackgroundIndex)
+            .map(|server| name_of(server))
+            .collect();
+        let is_looked = |server: &Server| looked.contains(&name_of(server));
+        self.look_elsewhere(paths, &is_looked);
+        // What somebody else changed is given to the servers now, so that the result is about what is on disk.
+        within(deadline, &cancel, |stop| self.supervisor.refresh(stop));
         let served = paths.iter().filter(|path| self.supervisor.serves(path));
         for path in served.take(limits::WRITE_OPENED) {
             let watched = self.lock().watches.get(path).cloned();
@@ -142,7 +157,7 @@ impl Writes {
             self.ask_others(&server, paths, None, deadline, &cancel);
             self.absorb(&server, paths);
         }
-        self.look_elsewhere(paths);
+        self.look_elsewhere(paths, &|server| !is_looked(server));
     }
 
     /// Gives the servers the new texts and tells them of the save (R31). It waits for nothing.

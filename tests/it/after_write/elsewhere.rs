@@ -326,6 +326,105 @@ fn a_header_of_the_same_size_in_the_same_second_is_another_one() {
     }
 }
 
+// R33: all open callers are waited for, also those that the run wrote and those that include the header behind a
+// declaration; five of them are named.
+#[test]
+fn clangd_tells_of_every_open_caller() {
+    let (right, wrong) = ("int f(int x);\n", "int f(int x, int y);\n");
+    let early = "#include \"a.h\"\nint w(void) { return f(1); }\n";
+    let late = "int v;\n#include \"a.h\"\nint w(void) { return f(1); }\n";
+    let names: Vec<String> = (0..8).map(|n| format!("b{n}.c")).collect();
+    let mut files = vec![("compile_flags.txt", ""), ("a.h", right)];
+    files.extend(names.iter().map(|name| (name.as_str(), early)));
+    files.push(("c.c", late));
+    let Some(project) = servers::CLANGD.project(&files) else {
+        return;
+    };
+    for (name, line) in names
+        .iter()
+        .map(|name| (name.as_str(), 2))
+        .chain([("c.c", 3)])
+    {
+        let args = json!({"action": "hover", "file": name, "line": line, "symbol": "w"});
+        project.call(args).expect("an answer");
+    }
+    let writing = Writing::new(&project, patient());
+    let said = writing.write("a.h", wrong);
+    assert!(said.ends_with("… 5 shown of 9"), "{said}");
+    assert_eq!(writing.write("a.h", right), "");
+    // One that the run wrote is told first.
+    let spaced = format!("{early}\n");
+    assert_eq!(writing.write("b0.c", &spaced), "");
+    let said = writing.write("a.h", wrong);
+    assert!(
+        said.starts_with("new diagnostics:\nb0.c:2:25: error"),
+        "{said}"
+    );
+    assert!(said.ends_with("… 5 shown of 8"), "{said}");
+    assert_eq!(writing.write("a.h", right), "");
+}
+
+// R31, R32: what somebody else changed is given to the servers before a write, so that its result is about what is
+// on disk.
+#[test]
+fn a_write_is_looked_at_with_what_others_changed() {
+    for server in [
+        servers::TY,
+        servers::PYRIGHT,
+        servers::BASEDPYRIGHT,
+        servers::GOPLS,
+    ] {
+        let is_go = server.id() == "gopls";
+        let (callee, caller) = match is_go {
+            true => ("a.go", "b.go"),
+            false => ("a.py", "b.py"),
+        };
+        let text = |is_one: bool| match (is_go, is_one) {
+            (true, true) => "package demo\n\nfunc Add(a int) int {\n\treturn a\n}\n",
+            (true, false) => "package demo\n\nfunc Add(a int, b int) int {\n\treturn a + b\n}\n",
+            (false, true) => "def add(a: int) -> int:\n    return a\n",
+            (false, false) => "def add(a: int, b: int) -> int:\n    return a + b\n",
+        };
+        let call = |is_one: bool| match (is_go, is_one) {
+            (true, true) => "package demo\n\nvar X = Add(1)\n",
+            (true, false) => "package demo\n\nvar X = Add(1, 2)\n",
+            (false, true) => "from a import add\n\nx = add(1)\n",
+            (false, false) => "from a import add\n\nx = add(1, 2)\n",
+        };
+        let files = [
+            ("pyproject.toml", ""),
+            ("go.mod", "module demo\n\ngo 1.19\n"),
+            (callee, text(false)),
+            (caller, call(false)),
+        ];
+        let Some(project) = server.project(&files) else {
+            continue;
+        };
+        let output = project.call(json!({"action": "diagnostics", "file": caller}));
+        assert_eq!(output.expect("an answer").data["state"], "clean");
+        let writing = Writing::new(&project, patient());
+        // The write follows what somebody else did, and is right.
+        project.write(callee, text(true));
+        assert_eq!(writing.write(caller, call(true)), "", "{}", server.id());
+        // It does not, and is wrong.
+        project.write(callee, text(false));
+        let spaced = format!("{}\n", call(true));
+        let said = writing.write(caller, &spaced);
+        let output = project.call(json!({"action": "diagnostics", "file": caller}));
+        assert_eq!(
+            output.expect("an answer").data["state"],
+            "found",
+            "{}",
+            server.id()
+        );
+        assert!(
+            said.contains(&format!("{caller}:3:")),
+            "{}: {said}",
+            server.id()
+        );
+    }
+}
+
 // R32, D2: a header that clangd cannot know is no new error of the write, and the result says why it is silent
 // about the file, once.
 #[test]

@@ -49,10 +49,10 @@ impl Writes {
     ) -> Option<String> {
         let mut others = server.recent_documents();
         others.retain(|other| !paths.contains(other));
-        others.truncate(OTHERS_ASKED);
         if speaks_up(server) {
             return self.take_up(server, &others, since, deadline, cancel);
         }
+        others.truncate(OTHERS_ASKED);
         others.retain(|other| server.sync(other).is_ok());
         if !server.pulls() {
             self.ask_again(server, &others, deadline, cancel);
@@ -192,28 +192,29 @@ impl Writes {
         }
     }
 
-    /// Notes what other files have, unless something about them is still on its way.
-    pub(super) fn look_elsewhere(&self, paths: &[PathBuf]) {
+    /// Notes what other files have by the word of some servers, unless something about them is still on its way.
+    pub(super) fn look_elsewhere(&self, paths: &[PathBuf], is_asked: &dyn Fn(&Server) -> bool) {
         if self.is_pending() {
             return;
         }
-        for server in self.supervisor.servers() {
+        let servers = self.supervisor.servers();
+        for server in servers.iter().filter(|server| is_asked(server)) {
             // Nor does what it is about to say belong to the next write.
-            let is_late = self.lock().late.contains(&name_of(&server));
+            let is_late = self.lock().late.contains(&name_of(server));
             if is_late || server.look(ServerState::is_diagnosing) {
                 continue;
             }
-            let said = self.said_by(&server);
+            let said = self.said_by(server);
             let mut state = self.lock();
             // What it has said by now was there before the write.
             if !said.is_empty() {
-                state.heard.insert(name_of(&server));
+                state.heard.insert(name_of(server));
             }
             for (path, items) in said {
                 if !paths.contains(&path) && !state.watches.contains_key(&path) {
-                    let counts = Counts::of_published(trusted(&server, &items));
-                    let key = (name_of(&server), path);
-                    let counts = kept(&server, &key.1, state.elsewhere.get(&key), counts);
+                    let counts = Counts::of_published(trusted(server, &items));
+                    let key = (name_of(server), path);
+                    let counts = kept(server, &key.1, state.elsewhere.get(&key), counts);
                     let path = key.1.clone();
                     state.elsewhere.insert(key, counts);
                     // What is gone is new when it comes back, whoever mended it.

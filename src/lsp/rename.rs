@@ -286,8 +286,7 @@ impl Rename {
                 }
             }
             if is_its_own {
-                let touched: Vec<PathBuf> = changes.iter().map(|(path, _)| path.clone()).collect();
-                server.renew(&touched);
+                server.renew(&changes);
                 server.absorb(&absorbed, cancel);
             }
         }

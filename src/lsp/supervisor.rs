@@ -243,8 +243,7 @@ impl Supervisor {
             if is_stirred {
                 server.stir();
             }
-            let touched: Vec<PathBuf> = changes.iter().map(|(path, _)| path.clone()).collect();
-            server.renew(&touched);
+            server.renew(&changes);
             server.absorb(&changed, cancel);
         }
         stale
@@ -257,8 +256,7 @@ impl Supervisor {
             let _ = server.watched_files(changes);
             forgive(&server, changes);
             server.stir();
-            let touched: Vec<PathBuf> = changes.iter().map(|(path, _)| path.clone()).collect();
-            server.renew(&touched);
+            server.renew(changes);
             if let [(path, _)] = changes {
                 // What is said of the one file that changed, and was given to the server, is no older.
                 server.settle_stir(path);

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::cancel::Cancel;
-use crate::lsp::client::Server;
+use crate::lsp::client::{FileChange, Server};
 use crate::lsp::documents::Stamp;
 use crate::lsp::error::LspError;
 use crate::lsp::servers::Ready;
@@ -92,8 +92,8 @@ impl Server {
 
     /// Has all other documents parsed anew where files changed in a way that clangd does not see: it knows what is
     /// included by its size and the second in which it was written.
-    pub(crate) fn renew(&self, changed: &[PathBuf]) {
-        if self.row().ready != Ready::BackgroundIndex || changed.is_empty() {
+    pub(crate) fn renew(&self, changes: &[(PathBuf, FileChange)]) {
+        if self.row().ready != Ready::BackgroundIndex || changes.is_empty() {
             return;
         }
         let mut is_alike = false;
@@ -102,7 +102,7 @@ impl Server {
             let mut documents = self.shared.documents();
             let start = SystemTime::now().checked_sub(self.started().elapsed());
             let last = documents.looked_at().or(start);
-            for path in changed {
+            for (path, _) in changes {
                 let Some(now) = Stamp::of(path) else {
                     continue;
                 };
@@ -125,7 +125,8 @@ impl Server {
                 let document = self.document(&path);
                 has_header && document.is_some_and(|it| includes_late(&it.text))
             };
-            if !changed.contains(&path) && (is_alike || is_missed()) {
+            let is_changed = changes.iter().any(|(changed, _)| *changed == path);
+            if !is_changed && (is_alike || is_missed()) {
                 // One that is gone is found out by the next question.
                 let _ = self.retell(&path);
             }

@@ -19,6 +19,10 @@ pub(crate) fn unreached(server: &Server, path: &Path) -> Option<String> {
         true => Vec::new(),
         false => broken(state),
     });
+    // The disk is asked where anything is broken at all.
+    if broken.is_empty() {
+        return None;
+    }
     let asked = Target::of(path, server.root());
     let first = broken.iter().find(|(file, is_whole)| {
         let other = Target::of(file, server.root());

@@ -123,7 +123,7 @@ impl Writes {
             .cloned()
             .collect();
         self.lock().absent.extend(absent.iter().cloned());
-        self.notice_others();
+        let has_others = self.notice_others();
         // clangd, which has nothing to load, speaks of what somebody else broke as soon as it hears of that: it is
         // told, as what it may be.
         let looked: Vec<Name> = self
@@ -136,7 +136,9 @@ impl Writes {
         let is_looked = |server: &Server| looked.contains(&name_of(server));
         self.look_elsewhere(paths, &is_looked);
         // What somebody else changed is given to the servers now, so that the result is about what is on disk.
-        within(deadline, &cancel, |stop| self.supervisor.refresh(stop));
+        if has_others {
+            within(deadline, &cancel, |stop| self.supervisor.refresh(stop));
+        }
         let served = paths.iter().filter(|path| self.supervisor.serves(path));
         for path in served.take(limits::WRITE_OPENED) {
             let watched = self.lock().watches.get(path).cloned();
@@ -271,17 +273,20 @@ impl Writes {
     }
 
     /// Takes note of files that somebody else changed. What servers say of other files after a write may come
-    /// from that, and when they take it up is theirs.
-    fn notice_others(&self) {
+    /// from that, and when they take it up is theirs. Tells whether there are any.
+    fn notice_others(&self) -> bool {
         let touched = self.supervisor.inner().touched();
         let mut state = self.lock();
+        let mut has_others = false;
         for path in touched {
             let now = Stamp::of(&path);
             if state.stamps.get(&path) != Some(&now) {
                 state.stamps.insert(path, now);
                 state.is_stirred = true;
+                has_others = true;
             }
         }
+        has_others
     }
 
     /// Tells whether anything that was asked for has not been answered yet.

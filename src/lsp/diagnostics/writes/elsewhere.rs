@@ -214,7 +214,11 @@ impl Writes {
                 if !paths.contains(&path) && !state.watches.contains_key(&path) {
                     let counts = Counts::of_published(trusted(server, &items));
                     let key = (name_of(server), path);
-                    let counts = kept(server, &key.1, state.elsewhere.get(&key), counts);
+                    let known = state.elsewhere.get(&key);
+                    let counts = kept(server, &key.1, known, counts);
+                    if known == Some(&counts) {
+                        continue;
+                    }
                     let path = key.1.clone();
                     state.elsewhere.insert(key, counts);
                     // What is gone is new when it comes back, whoever mended it.

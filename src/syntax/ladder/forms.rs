@@ -16,6 +16,16 @@ pub(super) struct Miss {
     pub reason: String,
 }
 
+impl Miss {
+    /// A miss whose reason is known, or needs none.
+    fn again(cost: usize) -> Self {
+        Self {
+            cost,
+            reason: String::new(),
+        }
+    }
+}
+
 /// Searches the spellings of the metavariables for one that the scaffold takes.
 ///
 /// All of them bare first; then one form for all runs, one form for all; then each metavariable on its
@@ -39,20 +49,28 @@ pub(super) fn spell(
     let length: usize = pieces.iter().map(Piece::len).sum();
     let most =
         (limits::SPELLED_BYTES_PER_RUNG / length.max(1)).clamp(1, limits::SPELLINGS_PER_RUNG);
+    // The rounds below come to the same spelling again and again. One that has failed is never better than
+    // the best miss, so its cost is all that is left of it.
+    let mut failed: HashMap<Vec<usize>, usize> = HashMap::new();
     let mut attempt = |forms: &[usize]| {
+        if let Some(cost) = failed.get(forms) {
+            return Some(Err(Miss::again(*cost)));
+        }
         tried += 1;
         if tried > most {
             return None;
         }
-        if statements_on_one_line(grammar, pieces, forms)
+        let res = if statements_on_one_line(grammar, pieces, forms)
             || label_after_label(grammar, pieces, forms)
         {
-            return Some(Err(Miss {
-                cost: usize::MAX - 1,
-                reason: String::new(),
-            }));
+            Err(Miss::again(usize::MAX - 1))
+        } else {
+            try_forms(grammar, pieces, rung, terminator, forms)
+        };
+        if let Err(miss) = &res {
+            failed.insert(forms.to_vec(), miss.cost);
         }
-        Some(try_forms(grammar, pieces, rung, terminator, forms))
+        Some(res)
     };
     let mut current = vec![0; metas.len()];
     // A run with a word after it on its line would be read as a type and a name; so would any

@@ -34,7 +34,10 @@ pub struct SearchReport {
     /// none.
     #[serde(skip_serializing_if = "is_zero")]
     pub given_up: usize,
-    /// The matches, by path, then position.
+    /// How many files have them.
+    #[serde(skip)]
+    pub files_matched: usize,
+    /// The matches, by path, then position; none where they were handed over as they were found.
     pub matches: Vec<MatchReport>,
     /// What may be wrong with the pattern, where nothing matched.
     pub hint: Option<String>,
@@ -127,13 +130,8 @@ impl SearchReport {
 
     /// The sentence about what was searched, for the end of the text answer.
     pub fn summary(&self) -> String {
-        let n_files = {
-            let mut files: Vec<&str> = self.matches.iter().map(|m| m.file.as_str()).collect();
-            files.dedup();
-            files.len()
-        };
         let read_as = read_as(self.context, &self.kind, &self.kinds);
-        let mut text = if self.matches.is_empty() {
+        let mut text = if self.shown == 0 {
             format!(
                 "0 matches {read_as} in {}",
                 counted(self.files_searched, "file")
@@ -142,13 +140,13 @@ impl SearchReport {
             format!(
                 "first {} {read_as}, in {}; more exist: narrow the path or raise max_results",
                 counted_plural(self.shown, "match", "matches"),
-                counted(n_files, "file"),
+                counted(self.files_matched, "file"),
             )
         } else {
             format!(
                 "{} {read_as} in {} of {} searched",
                 counted_plural(self.shown, "match", "matches"),
-                counted(n_files, "file"),
+                counted(self.files_matched, "file"),
                 self.files_searched
             )
         };
@@ -281,6 +279,7 @@ mod tests {
             shown: 2,
             truncated: false,
             given_up: 0,
+            files_matched: 1,
             matches: vec![found.clone(), found],
             hint: None,
         };

@@ -7,6 +7,7 @@ mod grouping;
 mod report;
 mod work;
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -23,7 +24,7 @@ use crate::syntax::metavar::{self, Piece};
 use crate::syntax::pattern::{self, Pattern};
 use crate::syntax::report::given_up;
 use crate::syntax::rewrite::work::{FileOutcome, Work};
-use crate::syntax::search::{Query, Searcher};
+use crate::syntax::search::{Query, Searcher, Sweep};
 use crate::syntax::template::{Template, Unbound};
 
 pub use report::{ChangeReport, EditReport};
@@ -81,19 +82,26 @@ impl Searcher<'_> {
         Template::new(&rewrite.template, &compiled.pattern, grammar).map_err(unbound)?;
         let target = self.target(query, row, cancel)?;
         // A quick scan finds the files; each of those is then read once more and parsed whole.
-        let (pattern, scan) = self.scan_readings(
+        let mut found: Vec<(PathBuf, u32)> = Vec::new();
+        let sweep = Sweep {
             grammar,
-            &compiled,
-            &target.files,
-            usize::MAX,
+            files: &target.files,
+            max: usize::MAX,
             cancel,
+        };
+        let (pattern, scan) = self.scan_readings(
+            &sweep,
+            &compiled,
             &|_, file, _, m| (file.to_owned(), m.range.start),
+            &mut |place| {
+                found.push(place);
+                ControlFlow::Continue(())
+            },
         )?;
         let template = Template::new(&rewrite.template, pattern, grammar).map_err(unbound)?;
         let near = scan.near;
-        let n_matched = scan.found.len();
-        let matched: Vec<(&Path, Vec<u32>)> = scan
-            .found
+        let n_matched = found.len();
+        let matched: Vec<(&Path, Vec<u32>)> = found
             .chunk_by(|a, b| a.0 == b.0)
             .map(|found| {
                 let starts = found.iter().map(|(_, start)| *start).collect();

@@ -6,6 +6,7 @@
 //! number of threads (D15); the search stops as soon as the first `max_results` in that order are known.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -44,6 +45,8 @@ pub struct Query {
     pub max_results: usize,
     /// Lines of context to show around a match.
     pub context_lines: usize,
+    /// Whether the matches carry the lines to show. Programs take places and texts, and need none.
+    pub shows_lines: bool,
 }
 
 impl Query {
@@ -57,6 +60,7 @@ impl Query {
             walk: WalkOptions::default(),
             max_results: limits::MAX_RESULTS,
             context_lines: 0,
+            shows_lines: true,
         }
     }
 }
@@ -80,20 +84,51 @@ pub(crate) struct Target {
     pub skipped: Vec<SkippedFile>,
 }
 
+/// One pass over files: with which grammar, over which, for how many matches at most, and until when.
+pub(crate) struct Sweep<'a> {
+    pub grammar: &'a Grammar,
+    pub files: &'a [PathBuf],
+    pub max: usize,
+    pub cancel: &'a Cancel,
+}
+
 impl Searcher<'_> {
     /// Searches.
     pub fn search(&self, query: &Query, cancel: &Cancel) -> Result<SearchReport, SyntaxError> {
+        let mut matches = Vec::new();
+        let mut report = self.stream(query, cancel, &|found| found, &mut |found| {
+            matches.push(found);
+            ControlFlow::Continue(())
+        })?;
+        report.matches = matches;
+        Ok(report)
+    }
+
+    /// Searches, and hands over what `each` makes of every match as soon as all before it are known, in the
+    /// order of the answer, so that thousands of them need not be held. The report counts them and lists
+    /// none. `each` runs on the thread that found the match; a break from `take` ends the search.
+    pub fn stream<T: Send>(
+        &self,
+        query: &Query,
+        cancel: &Cancel,
+        each: &(dyn Fn(MatchReport) -> T + Sync),
+        take: &mut (dyn FnMut(T) -> ControlFlow<()> + Send),
+    ) -> Result<SearchReport, SyntaxError> {
         let row = self.language(query, cancel)?;
         let grammar = self.grammars.grammar(row);
         let compiled = pattern::compile(grammar, &query.pattern, query.context)?;
         let target = self.target(query, row, cancel)?;
-        let (pattern, scan) = self.scan_readings(
+        let sweep = Sweep {
             grammar,
-            &compiled,
-            &target.files,
-            query.max_results,
+            files: &target.files,
+            max: query.max_results,
             cancel,
-            &|pattern, file, parsed, m| self.report(pattern, file, parsed, m, query.context_lines),
+        };
+        let (pattern, scan) = self.scan_readings(
+            &sweep,
+            &compiled,
+            &|pattern, file, parsed, m| each(self.report(pattern, file, parsed, m, query)),
+            take,
         )?;
         let mut skipped = target.skipped;
         skipped.extend(scan.skipped);
@@ -105,13 +140,14 @@ impl Searcher<'_> {
             kinds: pattern.kinds(grammar),
             files_searched: scan.n_files - scan.n_skipped,
             files_skipped: skipped,
-            shown: scan.found.len(),
+            shown: scan.n_found,
             truncated: scan.truncated,
             given_up: compiled.readings().map(|p| p.given_up.count()).sum(),
-            matches: scan.found,
+            files_matched: scan.n_matched,
+            matches: Vec::new(),
             hint: None,
         };
-        if report.matches.is_empty() && query.max_results > 0 {
+        if scan.n_found == 0 && query.max_results > 0 {
             report.hint = hint::explain(self, grammar, query, pattern, &scan.near, cancel);
         }
         Ok(report)
@@ -241,16 +277,21 @@ impl Searcher<'_> {
         file: &Path,
         parsed: &Parsed<'_>,
         m: &Match,
-        context_lines: usize,
+        query: &Query,
     ) -> MatchReport {
         let places = parsed.places();
         let range = m.place();
         let start = places.position(range.start);
         let end = places.position(range.end);
-        let first = start.line.saturating_sub(context_lines).max(1);
-        let last = (end.line + context_lines).min(places.line_count());
+        let shown = match query.shows_lines {
+            true => {
+                let first = start.line.saturating_sub(query.context_lines).max(1);
+                first..(end.line + query.context_lines).min(places.line_count()) + 1
+            }
+            false => 0..0,
+        };
         let mut lines = Vec::new();
-        for number in first..=last {
+        for number in shown {
             let matched = (start.line..=end.line).contains(&number);
             if matched && number >= start.line + limits::MATCH_LINES {
                 continue;
@@ -287,49 +328,52 @@ impl Searcher<'_> {
         }
     }
 
-    /// Runs the readings of a pattern in turn until one finds something. Gives the reading that did, or the
-    /// first where none does, with the last scan.
+    /// Runs the readings of a pattern in turn until one finds something, and hands over what `each` makes of
+    /// its matches. Gives the reading that did, or the first where none does, with the last scan.
     pub(crate) fn scan_readings<'p, T: Send>(
         &self,
-        grammar: &Grammar,
+        sweep: &Sweep<'_>,
         compiled: &'p Compiled,
-        files: &[PathBuf],
-        max: usize,
-        cancel: &Cancel,
         each: &(dyn Fn(&Pattern, &Path, &Parsed<'_>, &Match) -> T + Sync),
-    ) -> Result<(&'p Pattern, Scan<T>), SyntaxError> {
-        let scan = |pattern: &'p Pattern| {
-            self.scan(grammar, pattern, files, max, cancel, &|file, parsed, m| {
-                each(pattern, file, parsed, m)
-            })
+        take: &mut (dyn FnMut(T) -> ControlFlow<()> + Send),
+    ) -> Result<(&'p Pattern, Scan), SyntaxError> {
+        let mut scan = |pattern: &'p Pattern| {
+            let each = |file: &Path, parsed: &Parsed<'_>, m: &Match| each(pattern, file, parsed, m);
+            self.scan(sweep, pattern, &each, take)
         };
         let mut last = scan(&compiled.pattern)?;
         for other in &compiled.alternatives {
-            if !last.found.is_empty() {
+            if last.n_found > 0 {
                 break;
             }
             last = scan(other)?;
-            if !last.found.is_empty() {
+            if last.n_found > 0 {
                 return Ok((other, last));
             }
         }
         Ok((&compiled.pattern, last))
     }
 
-    /// Runs a pattern over files in order and collects what `each` makes of the matches.
+    /// Runs a pattern over files and hands over what `each` makes of the matches, in order.
     fn scan<T: Send>(
         &self,
-        grammar: &Grammar,
+        sweep: &Sweep<'_>,
         pattern: &Pattern,
-        files: &[PathBuf],
-        max: usize,
-        cancel: &Cancel,
         each: &(dyn Fn(&Path, &Parsed<'_>, &Match) -> T + Sync),
-    ) -> Result<Scan<T>, SyntaxError> {
+        take: &mut (dyn FnMut(T) -> ControlFlow<()> + Send),
+    ) -> Result<Scan, SyntaxError> {
+        let Sweep {
+            grammar,
+            files,
+            max,
+            cancel,
+        } = *sweep;
         let progress = Mutex::new(Progress {
-            files: (0..files.len()).map(|_| None).collect(),
-            frontier: 0,
-            n_before: 0,
+            done: (0..files.len()).map(|_| None).collect(),
+            scan: Scan::default(),
+            max,
+            ended: false,
+            take,
         });
         let next = AtomicUsize::new(0);
         let stop = AtomicBool::new(false);
@@ -353,8 +397,7 @@ impl Searcher<'_> {
                         found.push(each(file, parsed, m));
                     },
                 );
-                let mut progress = progress.lock().unwrap_or_else(|e| e.into_inner());
-                progress.files[idx] = Some(match outcome {
+                let done = match outcome {
                     Ok(near) => Done {
                         found: Ok(found),
                         near,
@@ -363,9 +406,11 @@ impl Searcher<'_> {
                         found: Err(why),
                         near: false,
                     },
-                });
-                progress.advance(max);
-                if progress.n_before > max {
+                };
+                let mut progress = progress.lock().unwrap_or_else(|e| e.into_inner());
+                progress.done[idx] = Some(done);
+                progress.advance(files, &|file| self.shown(file));
+                if progress.ended {
                     stop.store(true, Ordering::Relaxed);
                 }
             }
@@ -380,49 +425,16 @@ impl Searcher<'_> {
             return Err(SyntaxError::Cancelled);
         }
         let progress = progress.into_inner().unwrap_or_else(|e| e.into_inner());
-        let mut scan = Scan {
-            found: Vec::new(),
-            truncated: false,
-            n_files: 0,
-            n_skipped: 0,
-            skipped: Vec::new(),
-            near: Vec::new(),
-        };
-        for (file, done) in files.iter().zip(progress.files) {
-            let Some(done) = done else { break };
-            scan.n_files += 1;
-            if done.near {
-                scan.near.push(file.clone());
-            }
-            match done.found {
-                Ok(found) => {
-                    for item in found {
-                        if scan.found.len() == max {
-                            scan.truncated = true;
-                            break;
-                        }
-                        scan.found.push(item);
-                    }
-                }
-                Err(why) => {
-                    scan.n_skipped += 1;
-                    scan.skipped.push(SkippedFile {
-                        file: self.shown(file),
-                        reason: why.to_string(),
-                    });
-                }
-            }
-            if scan.truncated {
-                break;
-            }
-        }
-        Ok(scan)
+        Ok(progress.scan)
     }
 }
 
-/// What a scan found.
-pub(crate) struct Scan<T> {
-    pub found: Vec<T>,
+/// What a scan found, without the matches.
+#[derive(Debug, Default)]
+pub(crate) struct Scan {
+    pub n_found: usize,
+    /// Files with one of them.
+    pub n_matched: usize,
     pub truncated: bool,
     pub n_files: usize,
     pub n_skipped: usize,
@@ -436,21 +448,53 @@ struct Done<T> {
     near: bool,
 }
 
-/// Results by file; the frontier is the first file that is not done.
-struct Progress<T> {
-    files: Vec<Option<Done<T>>>,
-    frontier: usize,
-    n_before: usize,
+/// What is done, and how far all before it is done too: the matches leave in order, and only what waits
+/// for a file before it is held.
+struct Progress<'t, T> {
+    done: Vec<Option<Done<T>>>,
+    scan: Scan,
+    max: usize,
+    /// Whether no file after the last one that was counted can add to the answer.
+    ended: bool,
+    take: &'t mut (dyn FnMut(T) -> ControlFlow<()> + Send),
 }
 
-impl<T> Progress<T> {
-    fn advance(&mut self, max: usize) {
-        while let Some(Some(done)) = self.files.get(self.frontier) {
-            if self.n_before > max {
-                break;
+impl<T> Progress<'_, T> {
+    fn advance(&mut self, files: &[PathBuf], shown: &dyn Fn(&Path) -> String) {
+        let scan = &mut self.scan;
+        while !self.ended
+            && let Some(slot) = self.done.get_mut(scan.n_files)
+            && let Some(done) = slot.take()
+        {
+            let file = &files[scan.n_files];
+            scan.n_files += 1;
+            if done.near {
+                scan.near.push(file.clone());
             }
-            self.n_before += done.found.as_ref().map_or(0, Vec::len);
-            self.frontier += 1;
+            let found = match done.found {
+                Ok(found) => found,
+                Err(why) => {
+                    scan.n_skipped += 1;
+                    scan.skipped.push(SkippedFile {
+                        file: shown(file),
+                        reason: why.to_string(),
+                    });
+                    continue;
+                }
+            };
+            scan.n_matched += usize::from(!found.is_empty() && scan.n_found < self.max);
+            for item in found {
+                if scan.n_found == self.max {
+                    scan.truncated = true;
+                    self.ended = true;
+                    break;
+                }
+                scan.n_found += 1;
+                if (self.take)(item).is_break() {
+                    self.ended = true;
+                    break;
+                }
+            }
         }
     }
 }

@@ -125,13 +125,22 @@ impl Tool for AstGrep {
         let query = Query {
             max_results: args.max_results,
             context_lines: args.context_lines,
+            shows_lines: resources.on_match.is_none(),
             ..scope.query(args.pattern, &resources.workspace)?
         };
         resources.check_pattern(&query, call.cancel())?;
-        let mut report = resources
-            .searcher()
-            .search(&query, call.cancel())
-            .map_err(syntax_error)?;
+        let searcher = resources.searcher();
+        let mut report = match &resources.on_match {
+            Some(on_match) => searcher.stream(
+                &query,
+                call.cancel(),
+                // Plain texts and numbers always have a JSON form.
+                &|found| serde_json::to_vec(&found).unwrap_or_default(),
+                &mut |found: Vec<u8>| on_match.take(&found),
+            ),
+            None => searcher.search(&query, call.cancel()),
+        }
+        .map_err(syntax_error)?;
         if report.files_searched == 0 && report.files_skipped.is_empty() {
             report.hint = Some(self.no_file(&report.language, query, call)?);
         } else if (1..=FEW_MATCHES).contains(&report.shown) && query.context.is_none() {

@@ -50,7 +50,7 @@ pub use lsp::{Lsp, LspArgs, LspResources};
 pub use lsp_rename::{LspRename, LspRenameArgs};
 pub use read::Read;
 pub use resolve::{Resolve, recovery_note};
-pub use syntax::{Edits, SyntaxResources};
+pub use syntax::{Edits, OnMatch, SyntaxResources};
 pub use vibe::{
     VIBE_TOOLS, VibeKill, VibeList, VibeResources, VibeSend, VibeSpawn, VibeWait, leave_vibe_mode,
 };

@@ -4,6 +4,7 @@
 //! engine trusts them.
 
 use std::fmt;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -31,6 +32,26 @@ pub struct SyntaxResources {
     pub cache: Option<Arc<Cache>>,
     /// Where rewrites are staged and committed; without it nothing can be rewritten.
     pub edits: Option<Edits>,
+    /// Who takes the matches of a search as they are found; the answer then counts them and lists none.
+    pub on_match: Option<OnMatch>,
+}
+
+/// Takes the matches of a search in the order of the answer, each as one line of JSON; see
+/// [`SyntaxResources::on_match`].
+#[derive(Clone)]
+pub struct OnMatch(Arc<Take>);
+
+type Take = dyn Fn(&[u8]) -> ControlFlow<()> + Send + Sync;
+
+impl OnMatch {
+    /// Gives each match to `take`; a break ends the search, since nobody wants the rest.
+    pub fn new(take: impl Fn(&[u8]) -> ControlFlow<()> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(take))
+    }
+
+    pub(super) fn take(&self, found: &[u8]) -> ControlFlow<()> {
+        (self.0)(found)
+    }
 }
 
 /// Where rewrites wait, and the commit that applies them.
@@ -50,6 +71,7 @@ impl SyntaxResources {
             workspace,
             cache: Some(Arc::default()),
             edits: None,
+            on_match: None,
         }
     }
 

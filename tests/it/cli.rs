@@ -9,6 +9,7 @@ mod eval;
 mod files;
 mod finding;
 mod inspect;
+mod output;
 mod paths;
 mod search;
 

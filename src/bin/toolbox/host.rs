@@ -21,7 +21,8 @@ use toolbox::syntax::staging::StagingStore;
 use toolbox::tool::{Output, Tier};
 use toolbox::tools::{
     self, AstGrep, Cards, DiagnosticsOnWrite, Edits, FileResources, FindingResources, LspResources,
-    OnDelivery, Questions, Resources, ShellResources, SyntaxResources, WebResources, recovery_note,
+    OnDelivery, OnMatch, Questions, Resources, ShellResources, SyntaxResources, WebResources,
+    recovery_note,
 };
 use toolbox::workspace::{Workspace, enclosing_checkout};
 
@@ -445,6 +446,11 @@ impl Host {
         let result = run.dispatch(name, args, CallOptions::new().approved_by_caller());
         drop(progress);
         result.map_err(|error| console.fail(&error))
+    }
+
+    /// Has the matches of a search handed over as they are found.
+    pub(crate) fn list_matches(&mut self, on_match: Option<OnMatch>) {
+        self.syntax.on_match = on_match;
     }
 
     /// Says how a pattern is read.

@@ -25,6 +25,7 @@ mod host;
 mod inspect;
 mod lsp;
 mod lsp_rename;
+mod matches;
 mod output;
 mod paint;
 mod progress;

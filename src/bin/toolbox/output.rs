@@ -211,7 +211,7 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     }
 }
 
-fn written(res: io::Result<()>) -> Step {
+pub(crate) fn written(res: io::Result<()>) -> Step {
     match res {
         Ok(()) => Ok(()),
         Err(err) if err.kind() == io::ErrorKind::BrokenPipe => Err(Ending::Done),

@@ -8,6 +8,7 @@ use toolbox::tool::Output;
 
 use crate::args::{AstGrep, Global, ScopeArgs};
 use crate::host::{Host, found, is_number};
+use crate::matches::Listing;
 use crate::output::{Console, Step};
 use crate::paint;
 use crate::shorten;
@@ -20,7 +21,7 @@ pub(crate) fn ast_grep(console: &Console, global: &Global, args: AstGrep) -> Ste
     }
     // The parser of the command line requires it otherwise.
     let pattern = args.pattern.unwrap_or_default();
-    let host = Host::open(console, global)?;
+    let mut host = Host::open(console, global)?;
     if args.explain {
         let Some(language) = &args.scope.lang else {
             return Err(console.misuse("--explain needs a language: add -l LANG"));
@@ -39,10 +40,17 @@ pub(crate) fn ast_grep(console: &Console, global: &Global, args: AstGrep) -> Ste
     if let Some(context_lines) = args.context_lines {
         call.insert("context_lines".to_owned(), json!(context_lines));
     }
+    // A person's terminal is shown the same object with what could steer it taken out.
+    let listing = (console.json && !short && !console.terminal).then(Listing::new);
+    host.list_matches(listing.as_ref().map(Listing::on_match));
     let mut output = host.dispatch(console, "ast_grep", Value::Object(call))?;
     tell_skipped(console, &output.data);
     console.detail(&format!("searched in {:.0?}", started.elapsed()));
-    let anything = !is_empty(&output.data, "matches");
+    let anything = output.data["shown"] != 0;
+    if let Some(listing) = listing {
+        listing.close(&output.data)?;
+        return found(anything);
+    }
     if short {
         match args.count {
             true => print_counts(console, &output)?,

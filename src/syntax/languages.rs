@@ -161,6 +161,9 @@ pub struct Syntax {
     pub stumbles: bool,
     /// The kind of a body that ends with its indentation, where statements have such bodies.
     pub suite: Option<&'static str>,
+    /// Kinds of statement that a word of their own begins, where a statement begins a line or stands behind `;`
+    /// or `:`.
+    pub leads: &'static [&'static str],
     /// Whether keywords may be written in any case.
     pub keywords_ignore_case: bool,
     /// Kinds of body that must hold at least one statement, whatever the grammar says.
@@ -275,6 +278,7 @@ pub(crate) const PLAIN: Syntax = Syntax {
     same: &[],
     stumbles: false,
     suite: None,
+    leads: &[],
     keywords_ignore_case: false,
     nonempty: &[],
     token_tree: None,

@@ -306,6 +306,7 @@ impl Pattern {
             .map(|token| TokenRun {
                 tokens: vec![token.clone()],
                 echo: None,
+                leads: false,
             })
             .collect();
         let style = TriviaStyle {

@@ -29,6 +29,13 @@ impl Token {
         Token { text, word }
     }
 
+    /// Whether it cannot be a part of a string that stands for itself. The quotes of one are tokens beside its
+    /// content.
+    fn is_code(&self) -> bool {
+        let quoted = |byte: &u8| matches!(byte, b'"' | b'\'' | b'`');
+        !self.text.as_bytes().iter().any(quoted) && (self.word || self.text.len() < 4)
+    }
+
     /// Takes the text as it stands, for instance the content of a string literal.
     pub fn literal(text: impl Into<String>) -> Token {
         Token {
@@ -47,6 +54,9 @@ pub struct TokenRun {
     pub tokens: Vec<Token>,
     /// The metavariable that stands directly before and after them, if it is one.
     pub echo: Option<Echo>,
+    /// Whether the first of them begins a statement of a language in which a statement begins a line, or
+    /// stands behind `;` or `:`.
+    pub leads: bool,
 }
 
 impl TokenRun {
@@ -59,6 +69,7 @@ impl TokenRun {
                 .map(Token::new)
                 .collect(),
             echo: None,
+            leads: false,
         }
     }
 }
@@ -140,6 +151,7 @@ struct Run {
     anchor: usize,
     finder: Finder<'static>,
     echo: Option<Echo>,
+    leads: bool,
 }
 
 /// How far the tokens on one side of an anchor reach.
@@ -269,10 +281,29 @@ impl Needles {
         };
         match (start(), end) {
             (Reach::Missing, _) => false,
+            (Reach::To(start), _) if run.leads && !begins_statement(&hay[..start]) => false,
             (Reach::To(start), Reach::To(end)) => run
                 .echo
                 .is_none_or(|echo| echo::can_repeat(hay, start, end, self.trivia.ends, echo)),
             _ => true,
+        }
+    }
+
+    /// Takes out what stands in literals without code, where no token of a run may be part of one. The
+    /// literals are ascending and apart.
+    pub fn outside_literals(
+        &self,
+        occurrences: Occurrences,
+        literals: &[Range<usize>],
+    ) -> Occurrences {
+        let hits = occurrences.hits.into_iter().zip(&self.runs);
+        Occurrences {
+            hits: hits
+                .map(|(hits, run)| match run.tokens.iter().all(Token::is_code) {
+                    true => outside(hits, literals),
+                    false => hits,
+                })
+                .collect(),
         }
     }
 
@@ -361,10 +392,7 @@ impl Occurrences {
     /// Those outside of some ranges, which are ascending and apart.
     pub fn outside(mut self, ranges: &[Range<usize>]) -> Occurrences {
         for hits in &mut self.hits {
-            hits.retain(|hit| {
-                let next = ranges.partition_point(|range| range.end <= *hit);
-                ranges.get(next).is_none_or(|range| range.start > *hit)
-            });
+            *hits = outside(std::mem::take(hits), ranges);
         }
         self
     }
@@ -405,9 +433,32 @@ impl Occurrences {
     }
 }
 
+fn outside(mut hits: Vec<usize>, ranges: &[Range<usize>]) -> Vec<usize> {
+    hits.retain(|hit| {
+        let next = ranges.partition_point(|range| range.end <= *hit);
+        ranges.get(next).is_none_or(|range| range.start > *hit)
+    });
+    hits
+}
+
+/// Whether a statement may begin behind these bytes.
+fn begins_statement(before: &[u8]) -> bool {
+    let n_blanks = before
+        .iter()
+        .rev()
+        .take_while(|byte| b" \t\x0c".contains(byte))
+        .count();
+    let before = &before[..before.len() - n_blanks];
+    match before.last() {
+        None | Some(b'\n' | b'\r' | b';' | b':' | b'\\') => true,
+        // A blank may have more bytes than one.
+        Some(byte) => !byte.is_ascii(),
+    }
+}
+
 impl Run {
     fn new(run: TokenRun, trivia: TriviaStyle) -> Option<Run> {
-        let echo = run.echo;
+        let (echo, leads) = (run.echo, run.leads);
         let tokens: Vec<Token> = run
             .tokens
             .into_iter()
@@ -427,6 +478,7 @@ impl Run {
             tokens,
             anchor,
             finder,
+            leads,
         })
     }
 }

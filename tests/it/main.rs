@@ -29,6 +29,7 @@ mod session;
 mod split;
 mod split_plan;
 mod staging;
+mod suites;
 mod support;
 mod syntax_cases;
 mod syntax_partial;

@@ -251,6 +251,57 @@ fn python_class_needs_no_member_when_only_its_header_matches() {
     assert!(text.starts_with("class A(Base):\n    __"), "{text}");
 }
 
+#[test]
+fn python_statements_are_read_without_those_around_them() {
+    let source = "\
+class A:
+    def f(self, a):
+        # Found.
+        if a:
+            return found(1)
+        else:
+            b()
+        return found(2)
+    def g(self):
+        return found(3)
+x = found(4)
+match found(5):
+  case 1:
+      if a:
+           return found(6)
+class found(B):
+    if a_condition_that_is_not_looked_for:
+        def f(self):
+            return found(7)
+    y = found(8)
+";
+    let needles = needles("python", &[&["found", "("]]);
+    let Plan::Ranges(ranges) = plan("python", &needles, Shape::Inner, source.as_bytes()) else {
+        panic!("there is a part to leave out");
+    };
+    let units = split("python", source.as_bytes()).unwrap();
+    let excerpt = Excerpt::new(source.as_bytes(), &ranges, &units);
+    let text = String::from_utf8_lossy(excerpt.text());
+    // What `match` and `case` say of each other stays, and so does what is around a match of its own.
+    let expected = "\
+if 0:
+            return found(1)
+if 0:
+        return found(2)
+        return found(3)
+x = found(4)
+match found(5):
+  case 1:
+      if 0:
+           return found(6)
+class found(B):
+    if 0:
+            return found(7)
+    y = found(8)
+";
+    assert_eq!(text, expected);
+}
+
 /// What is parsed of a source for a pattern with these tokens.
 fn excerpt(language: &str, runs: &[&[&str]], shape: Shape, source: &str) -> String {
     let needles = needles(language, runs);

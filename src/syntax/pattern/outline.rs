@@ -16,6 +16,12 @@ pub(super) fn fixed_runs(grammar: &Grammar, ops: &[Op]) -> Vec<TokenRun> {
     let syntax = &grammar.row.syntax;
     let mut runs: Vec<TokenRun> = Vec::new();
     let mut current: Vec<Token> = Vec::new();
+    let leads = match ops {
+        [Op::Enter { kind }, Op::Token { .. }, ..] => {
+            syntax.leads.contains(&grammar.kind_name(*kind))
+        }
+        _ => false,
+    };
     // The metavariable directly before the tokens, and whether its expression begins with it.
     let mut before: Option<(usize, bool)> = None;
     // Ends a run before the operation at a place.
@@ -34,6 +40,7 @@ pub(super) fn fixed_runs(grammar: &Grammar, ops: &[Op]) -> Vec<TokenRun> {
             runs.push(TokenRun {
                 tokens: std::mem::take(current),
                 echo,
+                leads: leads && runs.is_empty(),
             });
         }
     };

@@ -84,6 +84,7 @@ fn string_content_keeps_its_blanks() {
             Token::literal("\""),
         ],
         echo: None,
+        leads: false,
     };
     let needles = Needles::new(vec![run], TriviaStyle::of("rust"));
     assert!(needles.may_match(b"f(\" two  words\")"));
@@ -149,4 +150,41 @@ fn keyword_token_with_a_blank_is_two_tokens() {
     let needles = needles(&[&["is not", "None"]]);
     assert!(needles.may_match(b"x is  not\tNone"));
     assert!(!needles.may_match(b"x is None"));
+}
+
+#[test]
+fn a_word_that_leads_a_statement_stands_where_one_begins() {
+    let run = |leads: bool| TokenRun {
+        leads,
+        ..TokenRun::of(&["if"])
+    };
+    let needles = |leads: bool| Needles::new(vec![run(leads)], TriviaStyle::of("python"));
+    for source in [
+        "if a: b",
+        "\tif a: b",
+        "x\r\n  if a: b",
+        "x; if",
+        "else: if",
+        "\\\n if",
+    ] {
+        assert!(needles(true).may_match(source.as_bytes()), "{source}");
+    }
+    for source in ["x if a else b", "\"if\"", "(if", "async if"] {
+        assert!(!needles(true).may_match(source.as_bytes()), "{source}");
+        assert!(needles(false).may_match(source.as_bytes()), "{source}");
+    }
+}
+
+#[test]
+fn what_stands_in_a_string_is_no_code() {
+    let source = b"'''if a''' if b";
+    let hits = |tokens: &[&str]| {
+        let needles = needles(&[tokens]);
+        let all = needles.occurrences(source).unwrap();
+        let left = Some(0..10);
+        needles.outside_literals(all, left.as_slice()).hits
+    };
+    assert_eq!(hits(&["if"]), [[11]]);
+    // The content of a string stands between its quotes.
+    assert_eq!(hits(&["'''", "if"]), [[0, 7]]);
 }

@@ -35,16 +35,32 @@ const CASE_STAND_IN: &str = "case __left_out_of_the_parse__: __left_out_of_the_p
 /// Stands for what is before the body of a function. In C it may be a macro over which the grammar stumbles.
 const HEADER_STAND_IN: &str = "void f()";
 
+/// Stands for what is around a statement that is deeper than the one before it.
+const PARENT_STAND_IN: &str = "if 0:\n";
+
 impl Excerpt {
     /// Puts some ranges of a source together, ascending and apart, which the units of the source were
     /// chosen from.
     pub fn new(source: &[u8], ranges: &[Range<usize>], units: &Units) -> Excerpt {
         let mut excerpt = Excerpt::with_room(ranges);
         let mut gaps = Gaps::new(units);
+        let mut orphans = match units.needs_member {
+            true => orphans(source, ranges, &gaps),
+            false => Vec::new(),
+        }
+        .into_iter()
+        .peekable();
         let mut from = 0;
         for range in ranges {
             excerpt.stand_in(source, from..range.start, &mut gaps);
-            excerpt.copy(source, range);
+            from = range.start;
+            while let Some(orphan) = orphans.next_if(|orphan| orphan.at < range.end) {
+                excerpt.copy(source, &(from..orphan.at.max(from)));
+                from = orphan.at.max(from);
+                excerpt.copy(source, &orphan.indentation);
+                excerpt.put(PARENT_STAND_IN, orphan.parent);
+            }
+            excerpt.copy(source, &(from..range.end));
             from = range.end;
         }
         excerpt.stand_in(source, from..source.len(), &mut gaps);
@@ -155,6 +171,58 @@ impl Excerpt {
         self.put(text, first..body.end);
         self.put("\n", body.end..body.end);
     }
+}
+
+/// A statement that is parsed without the statement around it.
+struct Orphan {
+    at: usize,
+    /// The outermost statement around it that is left out: from its first token, which no match may have.
+    parent: Range<usize>,
+    /// What stands before that token on its line.
+    indentation: Range<usize>,
+}
+
+/// The statements that need something around them to be indented. Those that follow each other at one
+/// indentation share it.
+fn orphans(source: &[u8], ranges: &[Range<usize>], gaps: &Gaps<'_>) -> Vec<Orphan> {
+    let list = &gaps.units.list;
+    let first: Vec<(usize, usize)> = list
+        .iter()
+        .map(|unit| first_code(source, unit.range.clone()))
+        .collect();
+    let is_kept = |at: usize| {
+        let next = ranges.partition_point(|range| range.end <= at);
+        ranges.get(next).is_some_and(|range| range.start <= at)
+    };
+    let kept: Vec<bool> = first.iter().map(|(_, first)| is_kept(*first)).collect();
+    let mut orphans = Vec::new();
+    // The innermost statement that is kept around the last orphans, and their indentation.
+    let mut group: Option<(Option<usize>, &[u8])> = None;
+    for idx in (0..list.len()).filter(|idx| kept[*idx]) {
+        let mut outermost = None;
+        let mut around = gaps.parents[idx];
+        while let Some(parent) = around.filter(|parent| !kept[*parent]) {
+            outermost = Some(parent);
+            around = gaps.parents[parent];
+        }
+        let Some(parent) = outermost else {
+            // A statement beside theirs ends them.
+            group.take_if(|(inside, _)| *inside == around);
+            continue;
+        };
+        let (line, token) = first[idx];
+        let indentation = &source[line..token];
+        if group != Some((around, indentation)) {
+            let (line, token) = first[parent];
+            orphans.push(Orphan {
+                at: list[idx].range.start,
+                parent: token..list[parent].range.end,
+                indentation: line..token,
+            });
+            group = Some((around, indentation));
+        }
+    }
+    orphans
 }
 
 /// Where the first line of a body that is more than a comment begins, and its first token.

@@ -52,6 +52,9 @@ pub struct Unit {
     /// Whether this is the first statement of a body that ends with its indentation; a unit may have
     /// several bodies.
     pub begins_body: bool,
+    /// Whether it says what the units inside of it are (`match` of Python), or is named so by the one around
+    /// it (`case`), so that they are no statements without each other's headers.
+    pub names_members: bool,
 }
 
 /// The units of one source.
@@ -63,6 +66,8 @@ pub struct Units {
     pub needs_member: bool,
     /// The comments between tokens, in order, where the splitter notes them.
     pub comments: Vec<Range<usize>>,
+    /// Long strings without code in them, in order, where the splitter notes them.
+    pub literals: Vec<Range<usize>>,
     /// Statements of blocks, and headers, that are to be put into the list, in no order.
     cuts: Vec<(Range<usize>, UnitKind)>,
 }
@@ -93,7 +98,7 @@ impl Units {
     /// Bytes that the units hold in memory.
     pub fn memory(&self) -> usize {
         self.list.capacity() * size_of::<Unit>()
-            + self.comments.capacity() * size_of::<Range<usize>>()
+            + (self.comments.capacity() + self.literals.capacity()) * size_of::<Range<usize>>()
     }
 
     /// The units that are whole sources by themselves, in order and apart.
@@ -152,6 +157,7 @@ impl Units {
             body: start,
             descendants: 0,
             begins_body: false,
+            names_members: false,
         });
         self.list.len() - 1
     }
@@ -191,6 +197,7 @@ impl Units {
             kind,
             descendants: 0,
             begins_body: false,
+            names_members: false,
         }));
         self.list
             .sort_by_key(|unit| (unit.range.start, std::cmp::Reverse(unit.range.end)));

@@ -75,24 +75,59 @@ pub fn plan_of_units(
     };
     // What only stands in comments is in no match.
     let occurrences = occurrences.outside(&units.comments);
+    let occurrences = needles.outside_literals(occurrences, &units.literals);
     if !occurrences.within(0..source.len()) {
         return Plan::Skip;
     }
-    let keep = units_to_keep(&units, &occurrences, shape);
+    let mut keep = units_to_keep(&units, &occurrences, shape);
     // Around the outermost units stand only comments.
-    if !units.roots().any(|(root, _)| keep[root]) {
+    if !units.roots().any(|(root, _)| keep[root] != Keep::Nothing) {
         return Plan::Skip;
     }
+    if !units.needs_member {
+        keep.iter_mut().for_each(Keep::with_header);
+    }
     let mut gaps = gaps(&units, &keep);
-    if !KEEP_COMMENTS.contains(&language) {
+    if units.needs_member {
+        leave_out_comment_lines(source, &mut gaps, &units.comments);
+    } else if !KEEP_COMMENTS.contains(&language) {
         leave_out_comments(source, &mut gaps, &units.comments);
     }
-    kept(source, &gaps)
+    // Half a statement without its header is none, however short the header is.
+    let smallest = match units.needs_member {
+        true => 1,
+        false => SMALLEST_GAP,
+    };
+    kept(source, &gaps, smallest)
 }
 
-/// Languages in which a comment may hold the line end that ends a statement, and Python, where the gap of a
-/// comment would be joined with that of the body after it, over the end of the line.
-const KEEP_COMMENTS: &[&str] = &["go", "javascript", "jsx", "python", "tsx", "typescript"];
+/// Languages in which a comment may hold the line end that ends a statement.
+const KEEP_COMMENTS: &[&str] = &["go", "javascript", "jsx", "tsx", "typescript"];
+
+/// Adds the lines that hold nothing but a comment and stand outside of the gaps. The gap of a comment behind
+/// code would be joined with that of the body after it, over the end of the line.
+fn leave_out_comment_lines(source: &[u8], gaps: &mut Vec<Range<usize>>, comments: &[Range<usize>]) {
+    let n_gaps = gaps.len();
+    let mut next = 0;
+    for comment in comments {
+        while next < n_gaps && gaps[next].end <= comment.start {
+            next += 1;
+        }
+        let apart = next == n_gaps || gaps[next].start >= comment.end;
+        let before = &source[..comment.start];
+        let n_blanks = before
+            .iter()
+            .rev()
+            .take_while(|byte| b" \t\x0c".contains(byte))
+            .count();
+        let start = comment.start - n_blanks;
+        let is_line = source[..start].last().is_none_or(|byte| *byte == b'\n');
+        if apart && is_line && source.get(comment.end) == Some(&b'\n') {
+            gaps.push(start..comment.end + 1);
+        }
+    }
+    gaps.sort_by_key(|gap| gap.start);
+}
 
 /// Adds the comments that stand outside of the gaps to them: they are no part of any match, and often a
 /// third of the source.
@@ -133,8 +168,15 @@ pub fn plan_around(units: &Units, places: &[Range<usize>], source: &[u8]) -> Pla
         let n_before = places.partition_point(|place| place.start < range.end);
         n_before > 0 && reach[n_before - 1] > range.start
     };
-    let keep: Vec<bool> = units.list.iter().map(|unit| touches(&unit.range)).collect();
-    kept(source, &gaps(units, &keep))
+    let keep: Vec<Keep> = units
+        .list
+        .iter()
+        .map(|unit| match touches(&unit.range) {
+            true => Keep::Header,
+            false => Keep::Nothing,
+        })
+        .collect();
+    kept(source, &gaps(units, &keep), SMALLEST_GAP)
 }
 
 /// A gap saves the parse of its bytes but costs a piece to put together and to look places up in.
@@ -143,28 +185,65 @@ const SMALLEST_GAP: usize = 16;
 /// Above this share of the source, in percent, a partial parse saves nothing worth a fallback.
 const LARGEST_SHARE: usize = 95;
 
+/// What of a unit is to be parsed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keep {
+    Nothing,
+    /// Units inside of it, but none of its own tokens.
+    Inside,
+    /// What stands around the units inside, and some of these.
+    Header,
+}
+
+impl Keep {
+    fn with_header(&mut self) {
+        if *self == Keep::Inside {
+            *self = Keep::Header;
+        }
+    }
+}
+
 /// Collects what can be left out, ascending and apart.
-fn gaps(units: &Units, keep: &[bool]) -> Vec<Range<usize>> {
+fn gaps(units: &Units, keep: &[Keep]) -> Vec<Range<usize>> {
     let mut gaps = Vec::new();
     let mut idx = 0;
     while let Some(unit) = units.list.get(idx) {
-        if keep[idx] {
-            idx += 1;
-        } else {
-            gaps.push(unit.range.clone());
-            idx += 1 + unit.descendants;
+        match keep[idx] {
+            Keep::Nothing => {
+                gaps.push(unit.range.clone());
+                idx += 1 + unit.descendants;
+            }
+            Keep::Inside => {
+                let mut from = unit.range.start;
+                for (_, child) in units.children(idx) {
+                    gaps.push(from..child.range.start);
+                    from = child.range.end;
+                }
+                gaps.push(from..unit.range.end);
+                idx += 1;
+            }
+            Keep::Header => idx += 1,
         }
     }
+    gaps.retain(|gap| !gap.is_empty());
+    gaps.sort_by_key(|gap| gap.start);
     gaps
 }
 
-fn units_to_keep(units: &Units, occurrences: &Occurrences, shape: Shape) -> Vec<bool> {
-    let mut keep = vec![false; units.list.len()];
+fn units_to_keep(units: &Units, occurrences: &Occurrences, shape: Shape) -> Vec<Keep> {
+    let mut keep = vec![Keep::Nothing; units.list.len()];
     // The list has each unit before those inside it, so backwards the members are decided first.
     for idx in (0..units.list.len()).rev() {
         let unit = &units.list[idx];
         let is_header = |idx: usize| units.list[idx].kind == UnitKind::Header;
-        let member = || (units.children(idx)).any(|(child, _)| keep[child] && !is_header(child));
+        let inside = || {
+            let mut children = units.children(idx);
+            match children.any(|(child, _)| keep[child] != Keep::Nothing && !is_header(child)) {
+                true if unit.names_members => Keep::Header,
+                true => Keep::Inside,
+                false => Keep::Nothing,
+            }
+        };
         // What of a match stands in a block that it holds is a run or inside a metavariable, so its own
         // tokens stand around the blocks, unless all of it is in one.
         let around = || {
@@ -172,30 +251,43 @@ fn units_to_keep(units: &Units, occurrences: &Occurrences, shape: Shape) -> Vec<
             let blocks = blocks.map(|(_, block)| block.range.clone());
             occurrences.within_but_for(unit.range.clone(), blocks)
         };
-        keep[idx] = match unit.kind {
-            UnitKind::Block if shape == Shape::Block => true,
-            UnitKind::Item if shape == Shape::Block => occurrences.within(unit.range.clone()),
-            // The item around it decides.
-            UnitKind::Header => shape == Shape::Block,
-            UnitKind::Block => member() || around(),
-            UnitKind::Item => match around() {
-                true => {
-                    if let Some((header, _)) = units.children(idx).find(|(at, _)| is_header(*at)) {
-                        keep[header] = true;
-                    }
-                    true
-                }
-                false => member(),
-            },
-            // The runs may be spread over members none of which has them all.
-            UnitKind::Container => member() || occurrences.within(unit.range.start..unit.body),
+        let has = |tokens: bool| match tokens {
+            true => Keep::Header,
+            false => inside(),
         };
+        let mut own_header = None;
+        let kept = match unit.kind {
+            UnitKind::Block if shape == Shape::Block => Keep::Header,
+            UnitKind::Item if shape == Shape::Block => {
+                match occurrences.within(unit.range.clone()) {
+                    true => Keep::Header,
+                    false => Keep::Nothing,
+                }
+            }
+            // The item around it decides.
+            UnitKind::Header if shape == Shape::Block => Keep::Header,
+            UnitKind::Header => Keep::Nothing,
+            UnitKind::Block => has(around()),
+            UnitKind::Item => {
+                let own = around();
+                if own {
+                    own_header = units.children(idx).find(|(at, _)| is_header(*at));
+                }
+                has(own)
+            }
+            // The runs may be spread over members none of which has them all.
+            UnitKind::Container => has(occurrences.within(unit.range.start..unit.body)),
+        };
+        keep[idx] = kept;
+        if let Some((header, _)) = own_header {
+            keep[header] = Keep::Header;
+        }
     }
     keep
 }
 
 /// Gives the ranges between the gaps, after joining gaps that only white space separates.
-fn kept(source: &[u8], gaps: &[Range<usize>]) -> Plan {
+fn kept(source: &[u8], gaps: &[Range<usize>], smallest: usize) -> Plan {
     let mut joined: Vec<Range<usize>> = Vec::new();
     for gap in gaps {
         match joined.last_mut() {
@@ -205,7 +297,6 @@ fn kept(source: &[u8], gaps: &[Range<usize>]) -> Plan {
             _ => joined.push(gap.clone()),
         }
     }
-    let smallest = SMALLEST_GAP;
     joined.retain(|gap| gap.len() >= smallest);
     let n_dropped: usize = joined.iter().map(|gap| gap.len()).sum();
     let n_kept = source.len() - n_dropped;

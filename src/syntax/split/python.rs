@@ -16,6 +16,7 @@ pub(super) fn split(source: &[u8]) -> Option<Units> {
             list: Vec::new(),
             needs_member: true,
             comments: Vec::new(),
+            literals: Vec::new(),
             cuts: Vec::new(),
         },
         levels: vec![Level {
@@ -38,6 +39,7 @@ pub(super) fn split(source: &[u8]) -> Option<Units> {
         }
     }
     layout.units.comments = reader.comments;
+    layout.units.literals = reader.literals;
     layout.finish()
 }
 
@@ -151,6 +153,7 @@ impl Layout {
             }
             let unit = self.units.open(start, level.kind);
             self.units.list[unit].begins_body = !std::mem::replace(&mut level.begun, true);
+            self.units.list[unit].names_members = matches!(word, b"match" | b"case");
             level.unit = Some(unit);
         }
         self.comments.clear();
@@ -237,6 +240,8 @@ struct Reader<'a> {
     code_end: usize,
     /// The comments between tokens, without the line ends after them.
     comments: Vec<std::ops::Range<usize>>,
+    /// The strings in three quotes that hold no code.
+    literals: Vec<std::ops::Range<usize>>,
 }
 
 impl<'a> Reader<'a> {
@@ -246,6 +251,7 @@ impl<'a> Reader<'a> {
             at,
             code_end: at,
             comments: Vec::new(),
+            literals: Vec::new(),
         }
     }
 
@@ -396,6 +402,7 @@ impl<'a> Reader<'a> {
             true => &triple,
             false => &triple[..1],
         };
+        let start = self.at;
         self.at += end.len();
         let has_code = prefix.iter().any(|byte| b"fFtT".contains(byte));
         loop {
@@ -412,6 +419,9 @@ impl<'a> Reader<'a> {
             let rest = &rest[len..];
             if rest.starts_with(end) {
                 self.at += end.len();
+                if end.len() == triple.len() && !has_code && nested == 0 {
+                    self.literals.push(start..self.at);
+                }
                 return Some(());
             }
             match rest[0] {

@@ -56,6 +56,10 @@ pub const MATCH_LINES: usize = 12;
 /// Characters of one line that the text answer shows.
 pub const LINE_CHARS: usize = 240;
 
+/// Source that all threads together parse at once, in bytes, where there is more than one file of it: a parse
+/// takes some hundred times as much memory.
+pub const PARSED_AT_ONCE_BYTES: usize = 1 << 20;
+
 /// Memory of the cache of parsed files in one run, in bytes; the least recently used go first.
 pub const CACHE_BYTES: usize = 256 << 20;
 

@@ -125,26 +125,23 @@ pub(crate) fn near_misses(
     limit: usize,
 ) -> Vec<NearMiss> {
     let mut machine = Machine::new(pattern, flat, source);
-    machine.lenient = true;
     let mut misses = Vec::new();
     for idx in candidates(pattern, flat) {
         if misses.len() >= limit {
             break;
         }
         let prefix = has_foreign_prefix(pattern, flat, idx);
+        // With an attribute before it, all else must fit: a run would leave something to be skipped too.
+        machine.lenient = !prefix;
         machine.skipped = None;
         if machine.run(idx).is_none() {
             continue;
         }
-        match (prefix, machine.skipped) {
-            (true, None) => {
-                if let Some(extra) = flat.previous_sibling(idx) {
-                    misses.push(NearMiss { extra });
-                }
-            }
-            (false, Some(extra)) => misses.push(NearMiss { extra }),
-            _ => {}
-        }
+        let extra = match prefix {
+            true => flat.previous_sibling(idx),
+            false => machine.skipped,
+        };
+        misses.extend(extra.map(|extra| NearMiss { extra }));
     }
     misses
 }

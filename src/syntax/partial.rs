@@ -8,6 +8,7 @@
 
 mod apart;
 mod part;
+mod room;
 mod suites;
 
 use std::cell::OnceCell;
@@ -16,7 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::limits;
-use crate::syntax::cache::{Covered, Held, PartTree};
+use crate::syntax::cache::{Answer, Covered, Held, Known, PartTree};
 use crate::syntax::embed;
 use crate::syntax::grammar::{Grammar, flag};
 use crate::syntax::languages;
@@ -77,16 +78,28 @@ impl Searcher<'_> {
         limit: usize,
         each: &mut dyn FnMut(&Parsed<'_>, &Match),
     ) -> Result<bool, Unsearchable> {
-        let held = self.held(grammar, file);
-        let source = match &held {
-            Some((held, stamp)) => Source {
+        let id = grammar.row.id;
+        let cache = self.cache.filter(|_| !self.full_parse);
+        let stamp = cache.and_then(|_| source::stamp(file));
+        let known = match (cache, stamp) {
+            (Some(cache), Some(stamp)) => cache.find(file, id, stamp, &pattern.key),
+            _ => Known::default(),
+        };
+        let answer = known.answer.filter(|answer| answer.serves(limit));
+        if let Some(answer) = &answer
+            && answer.matches.is_empty()
+        {
+            return Ok(answer.near);
+        }
+        let source = match (&known.held, stamp) {
+            (Some(held), Some(stamp)) => Source {
                 file,
-                stamp: *stamp,
+                stamp,
                 bytes: &held.source,
                 held: Some(held),
                 units: OnceCell::new(),
             },
-            None => {
+            _ => {
                 let stamp = source::read_into(file, buffer)?;
                 source::check_text(buffer)?;
                 Source {
@@ -99,27 +112,44 @@ impl Searcher<'_> {
             }
         };
         let bytes = source.bytes;
-        // Most files of most searches end here, so only one token is searched for at first.
-        if !self.full_parse && !pattern.loose_needles.rarest_occurs(bytes) {
-            return Ok(false);
-        }
-        let Some(matches) = self.matches(grammar, pattern, &source, limit)? else {
-            return Ok(pattern.loose_needles.may_match(bytes));
-        };
         let parsed = Parsed {
             source: bytes,
             places: OnceCell::new(),
         };
+        // The file may have changed since it was asked for.
+        if let Some(answer) = answer.filter(|_| stamp == Some(source.stamp)) {
+            for m in answer.matches.iter().take(limit) {
+                each(&parsed, m);
+            }
+            return Ok(true);
+        }
+        // Most files of most searches end here, so only one token is searched for at first.
+        let may_match = self.full_parse || pattern.loose_needles.rarest_occurs(bytes);
+        let matches = match may_match {
+            true => self.matches(grammar, pattern, &source, limit)?,
+            false => None,
+        };
+        let near = match &matches {
+            Some(_) => true,
+            None => may_match && pattern.loose_needles.may_match(bytes),
+        };
+        let matches = matches.unwrap_or_default();
         for m in &matches {
             each(&parsed, m);
         }
-        Ok(true)
-    }
-
-    fn held(&self, grammar: &Grammar, file: &Path) -> Option<(Arc<Held>, Stamp)> {
-        let cache = self.cache?;
-        let stamp = source::stamp(file)?;
-        Some((cache.find(file, grammar.row.id, stamp)?, stamp))
+        // Whether candidates are given up is to be said each time.
+        if let Some(cache) = cache
+            && pattern.given_up.count() == 0
+        {
+            let answer = Answer {
+                pattern: Arc::clone(&pattern.key),
+                matches,
+                limit,
+                near,
+            };
+            cache.remember(file, id, source.stamp, answer);
+        }
+        Ok(near)
     }
 
     /// The matches in one file; `None` when its bytes hold none.
@@ -215,7 +245,8 @@ impl Searcher<'_> {
             return Ok((Arc::clone(&tree.flat), tree.covered.clone()));
         }
         // A second parse in one search widens the first one's.
-        let before = cache.find(source.file, grammar.row.id, source.stamp);
+        let id = grammar.row.id;
+        let before = cache.find(source.file, id, source.stamp, "").held;
         let wanted = match &before {
             Some(held) if !is_guess(grammar, &held.tree.flat) => needed.union(&held.tree.covered),
             _ => needed.clone(),
@@ -423,7 +454,9 @@ pub(crate) fn parse(
     if let Covered::Ranges(ranges) = &wanted
         && let Some(units) = units()
     {
-        bounded(ranges.iter().map(|r| r.len()).sum())?;
+        let bytes = ranges.iter().map(|r| r.len()).sum();
+        bounded(bytes)?;
+        let _room = room::take(bytes);
         let part = Part::parse(grammar, source, ranges, &units).ok_or(Unsearchable::Unparsed)?;
         if !part.has_error() {
             return Ok((part.flat(), wanted));
@@ -435,6 +468,7 @@ pub(crate) fn parse(
         }
     }
     bounded(source.len())?;
+    let _room = room::take(source.len());
     let tree = grammar.parse(source).ok_or(Unsearchable::Unparsed)?;
     Ok((Flat::build(grammar, &tree, source), Covered::Whole))
 }

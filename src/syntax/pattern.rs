@@ -9,6 +9,7 @@ mod compiler;
 mod outline;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::limits;
 use crate::syntax::error::SyntaxError;
@@ -63,6 +64,8 @@ pub(crate) struct Slot {
 
 /// A fragment compiled for one rung of the ladder.
 pub struct Pattern {
+    /// What tells it from every other pattern of its language.
+    pub(crate) key: Arc<str>,
     /// The rung that took it.
     pub context: Context,
     /// Name of the root's kind; for a sequence, of its first root.
@@ -316,7 +319,11 @@ impl Pattern {
             ends: prefilter::Ends::of(grammar.row.id),
         };
         let shape = outline::shape(grammar, &placed, &ops, !repeated.is_empty());
+        // The scaffold tells the rung and the spelling, the fragment the names.
+        let written = ladder::restored(&placed.text, &placed.fragment, &placed.metas);
+        let key = format!("{}\0{written}\0{}", placed.context.name(), placed.text);
         Ok(Pattern {
+            key: key.into(),
             context: placed.context,
             kind: grammar.kind_name(first.kind).to_owned(),
             repeated,

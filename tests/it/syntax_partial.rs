@@ -523,3 +523,48 @@ fn seeming_matches_do_not_count_against_the_cap() {
         assert_eq!((report.shown, report.truncated), (max, truncated));
     }
 }
+
+// D15: what a search leaves in the cache answers the next one whatever its cap, its pattern, and the file's state,
+// also where there is room for no tree.
+#[test]
+fn what_the_cache_knows_changes_no_answer() {
+    let grammars = Grammars::bundled();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.rs");
+    let call = |n: usize| format!("#[a]\nfn f{n}() {{ g({n}); h({n}, {n}) }}\n");
+    let write = |n_calls: usize| std::fs::write(&file, (0..n_calls).map(call).collect::<String>());
+    for limit in [0, 2_000, usize::MAX] {
+        write(20).unwrap();
+        let cache = Cache::with_limit(limit);
+        let searcher = searcher(&grammars, folder.path(), Some(&cache));
+        let found = |pattern: &str, max_results: usize| {
+            let query = Query {
+                language: Some("rust".to_owned()),
+                max_results,
+                ..Query::new(pattern)
+            };
+            let report = searcher.search(&query, &Cancel::new()).unwrap();
+            let captures: Vec<_> = report.matches.into_iter().map(|m| m.captures).collect();
+            assert_eq!(captures.len(), report.shown);
+            (captures, report.truncated, report.hint)
+        };
+        for (max, n_found) in [(3, 3), (2, 2), (19, 19), (20, 20), (99, 20), (1, 1)] {
+            let (captures, truncated, _) = found("g($X)", max);
+            let numbers: Vec<String> = captures.iter().map(|c| c["X"].clone()).collect();
+            let expected: Vec<String> = (0..n_found).map(|n| n.to_string()).collect();
+            assert_eq!((numbers, truncated), (expected, max < 20), "{limit} {max}");
+        }
+        // The same tokens with other names, a run for a node, and no match with the tokens all there.
+        assert_eq!(found("h($X, $X)", 99).0.len(), 20);
+        assert_eq!(found("h($X, $Y)", 99).0[1].len(), 2);
+        assert_eq!(found("h($X)", 99).0.len(), 0);
+        assert_eq!(found("h($$$X)", 99).0.len(), 20);
+        for _ in 0..2 {
+            let (captures, _, hint) = found("fn f3() { $$$B }", 99);
+            assert!(captures.is_empty() && hint.is_some(), "{limit} {hint:?}");
+        }
+        write(5).unwrap();
+        assert_eq!(found("g($X)", 99).0.len(), 5, "{limit}");
+        assert!(cache.bytes() <= limit);
+    }
+}

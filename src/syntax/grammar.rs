@@ -81,6 +81,8 @@ pub struct Grammar {
     /// The tree-sitter language.
     pub(crate) language: tree_sitter::Language,
     flags: Vec<u32>,
+    /// Whether lists in which a line end may stand for a separator are nodes of their own.
+    pub(crate) has_loose_lists: bool,
     same: Vec<Same>,
     strengths: HashMap<u16, u8>,
     parsers: Mutex<Vec<tree_sitter::Parser>>,
@@ -95,7 +97,7 @@ impl Grammar {
         let strengths = strengths
             .map(|(kind, strength)| (language.id_for_node_kind(kind, true), *strength))
             .collect();
-        let flags = (0..language.node_kind_count())
+        let flags: Vec<u32> = (0..language.node_kind_count())
             .map(|id| {
                 let id = id as u16;
                 let name = language.node_kind_for_id(id).unwrap_or("");
@@ -150,6 +152,8 @@ impl Grammar {
         Grammar {
             row,
             language,
+            has_loose_lists: (flags.iter())
+                .any(|bits| bits & (flag::LOOSE | flag::LIST) == flag::LOOSE | flag::LIST),
             flags,
             same,
             strengths,

@@ -385,11 +385,7 @@ fn extent(grammar: &Grammar, parent: u16, source: &[u8], inner: Range<usize>) ->
         Content::Tokens(range) => range,
     };
     // Where a line end may stand for a `;`, the tree leaves some of them out.
-    let loose = grammar.flags(parent) & flag::LOOSE != 0
-        || grammar
-            .kinds_with(flag::LOOSE)
-            .iter()
-            .any(|kind| grammar.flags(*kind) & flag::LIST != 0);
+    let loose = grammar.flags(parent) & flag::LOOSE != 0 || grammar.has_loose_lists;
     // Where nothing ends the last statement, its node may reach over the comments after it.
     let trailed = grammar.row.syntax.terminator_optional
         && !source[range.end..end].iter().all(u8::is_ascii_whitespace);

@@ -135,7 +135,7 @@ impl Detector {
     }
 
     /// Returns the folder above which nobody looks.
-    fn top(&self, path: &Path) -> &Path {
+    pub(crate) fn top(&self, path: &Path) -> &Path {
         let roots = self.workspace.extra_roots().iter().map(PathBuf::as_path);
         std::iter::once(self.workspace.root())
             .chain(roots)
@@ -146,7 +146,7 @@ impl Detector {
 }
 
 /// Returns the folders from `path` (or the folder it is in) up to `top`, nearest first.
-pub(super) fn upwards<'a>(path: &'a Path, top: &'a Path) -> impl Iterator<Item = &'a Path> {
+pub(crate) fn upwards<'a>(path: &'a Path, top: &'a Path) -> impl Iterator<Item = &'a Path> {
     path.ancestors()
         .take_while(move |folder| folder.starts_with(top))
 }

@@ -54,6 +54,9 @@ pub struct ServerRow {
     pub probe: bool,
     /// The build tool that it asks about the project, without which it can load none.
     pub needs: Option<String>,
+    /// Files whose change it notices late or never, by their names in its root and in the folders around what
+    /// is open: it is started again then.
+    pub restart_on: Vec<String>,
     /// Whether no test has run it yet.
     pub unverified: bool,
     /// What to do where its program is missing.
@@ -154,6 +157,7 @@ pub struct Row {
     since: Option<u32>,
     probe: bool,
     needs: &'static str,
+    restart_on: &'static [&'static str],
     unverified: bool,
     install: &'static str,
 }
@@ -194,6 +198,7 @@ const DEFAULT: Row = Row {
     since: None,
     probe: false,
     needs: "",
+    restart_on: &[],
     unverified: false,
     install: "",
 };
@@ -238,6 +243,7 @@ impl Row {
             since: self.since,
             probe: self.probe,
             needs: (!self.needs.is_empty()).then(|| self.needs.to_owned()),
+            restart_on: strings(self.restart_on),
             unverified: self.unverified,
             install: self.install.to_owned(),
         }

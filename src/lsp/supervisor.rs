@@ -7,6 +7,7 @@
 //! again after a pause, three times in five minutes.
 
 mod changes;
+mod settings;
 mod slot;
 mod tree;
 
@@ -249,6 +250,14 @@ impl Supervisor {
         stale
     }
 
+    /// Ends the servers that were started with other settings than there are now. The next question starts
+    /// them again, with what they had open.
+    pub fn stop_outdated(&self) {
+        let slots: Vec<Arc<Slot>> = self.0.lock().values().cloned().collect();
+        let outdated = slots.iter().filter(|slot| slot.is_outdated());
+        end(outdated.filter_map(|slot| slot.take()).collect());
+    }
+
     /// Tells all servers that run that files changed on disk.
     pub fn files_changed(&self, changes: &[(PathBuf, FileChange)]) {
         for server in self.servers() {
@@ -349,6 +358,9 @@ impl Inner {
 
     fn server(&self, detected: &Detected, cancel: &Cancel) -> Result<Arc<Server>, String> {
         let (slot, launch) = self.slot(detected)?;
+        if slot.is_outdated() {
+            end(slot.take().into_iter().collect());
+        }
         if let Some(server) = slot.running() {
             if !self.is_wedged(&server, cancel) {
                 server.touch();

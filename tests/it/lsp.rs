@@ -17,4 +17,5 @@ mod paths;
 mod projects;
 mod reach;
 mod servers;
+mod settings;
 mod tool;

@@ -123,6 +123,7 @@ impl Writes {
             .cloned()
             .collect();
         self.lock().absent.extend(absent.iter().cloned());
+        self.supervisor.stop_outdated();
         let has_others = self.notice_others();
         // clangd, which has nothing to load, speaks of what somebody else broke as soon as it hears of that: it is
         // told, as what it may be.

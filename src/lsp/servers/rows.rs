@@ -103,6 +103,13 @@ pub const BUILT_IN: &[Row] = &[
         ready: Ready::BackgroundIndex,
         // Its index is made of the files that a compilation database lists.
         reach: Reach::Described(&["compile_commands.json", "build/compile_commands.json"]),
+        // The databases it reads again after some seconds, the other two never for what is open.
+        restart_on: &[
+            ".clangd",
+            "compile_flags.txt",
+            "compile_commands.json",
+            "build/compile_commands.json",
+        ],
         install: "install clangd",
         ..DEFAULT
     },

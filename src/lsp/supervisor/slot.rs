@@ -12,6 +12,7 @@ use crate::lsp::client::{Launch, Phase as ServerPhase, Server, last_words};
 use crate::lsp::detect::identity;
 use crate::lsp::error::Seconds;
 use crate::lsp::supervisor::Inner;
+use crate::lsp::supervisor::settings::Settings;
 
 /// How long the program of a server may take to say its version.
 const PROBE: Duration = Duration::from_secs(15);
@@ -34,6 +35,8 @@ struct State {
     last_end: Option<String>,
     /// What was open when it ended, to be opened again.
     reopen: Vec<PathBuf>,
+    /// What it was started with.
+    settings: Option<Settings>,
 }
 
 #[derive(Debug, Default)]
@@ -213,6 +216,18 @@ impl Slot {
         }
     }
 
+    /// Tells whether the server that runs was started with other settings than there are now.
+    pub(crate) fn is_outdated(&self) -> bool {
+        let mut state = self.lock();
+        let State {
+            phase, settings, ..
+        } = &mut *state;
+        match (phase, settings) {
+            (Phase::Up(server), Some(settings)) => settings.have_changed(server),
+            _ => false,
+        }
+    }
+
     /// Ends a server that answers nothing; it counts as a crash.
     pub(crate) fn give_up(&self, server: &Arc<Server>, why: &str) {
         server.give_up(why);
@@ -222,6 +237,8 @@ impl Slot {
     fn spawn(self: &Arc<Self>, state: &mut State, inner: &Inner, launch: Launch) {
         let abort = Cancel::new();
         let programs = identities(&launch);
+        let top = inner.detector.top(&launch.root);
+        state.settings = Some(Settings::read(&launch.row, &launch.root, top));
         let slot = Arc::downgrade(self);
         let processes = inner.processes.clone();
         let reopen = std::mem::take(&mut state.reopen);

@@ -356,6 +356,13 @@ pub const WRITE_SETTLE: Duration = Duration::from_secs(3);
 /// The same for a server that runs a compiler over the project.
 pub const WRITE_SETTLE_COMPILER: Duration = Duration::from_secs(15);
 
+/// So many results in a row a server may let pass without a word, before it is waited for no longer than
+/// [`WRITE_SETTLE_SILENT`].
+pub const WRITE_SILENCES: usize = 2;
+
+/// How long the result of a write waits for a server that has stayed silent before.
+pub const WRITE_SETTLE_SILENT: Duration = Duration::from_millis(300);
+
 /// How long a later result waits for diagnostics that are still pending.
 pub const WRITE_SETTLE_LATE: Duration = Duration::from_millis(300);
 

@@ -27,6 +27,8 @@ pub struct Mark {
     at: Instant,
     generation: u64,
     items: Vec<Diagnostic>,
+    /// Whether the server had said nothing yet about the text before.
+    owes: bool,
 }
 
 /// What came of a wait.
@@ -64,6 +66,10 @@ const QUIET_UNVERSIONED: Duration = Duration::from_millis(250);
 /// One that repeats what was said before the change may still speak of the old text.
 const QUIET_REPEATED: Duration = Duration::from_millis(750);
 
+/// One that follows while a word on the text before is still owed may be that word. A server may also leave
+/// out a text when a newer one has come, so the wait has an end.
+const QUIET_OWED: Duration = Duration::from_secs(2);
+
 /// So long a server that publishes may take for a document that it was given once more; one that says only
 /// what is new to it stays silent.
 const RETOLD: Duration = Duration::from_secs(10);
@@ -75,7 +81,21 @@ impl Mark {
             at: Instant::now(),
             generation: state.published().generation(),
             items: said(state, path).map_or_else(Vec::new, |said| said.items.clone()),
+            owes: false,
         })
+    }
+
+    /// The mark of a text that takes the place of one that is still waited for.
+    pub(crate) fn after(self, before: &Mark, said: Option<u64>) -> Self {
+        Self {
+            owes: said.is_none_or(|said| said <= before.generation),
+            ..self
+        }
+    }
+
+    /// Returns the number of the last statement that was made before.
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation
     }
 }
 
@@ -160,6 +180,7 @@ pub fn settled_already(
         at: Instant::now(),
         generation: 0,
         items: Vec::new(),
+        owes: false,
     };
     match Sign::of(server) {
         Sign::Flycheck => compiler::checked_last(server, path, deadline, cancel),
@@ -266,12 +287,13 @@ fn published(
         let until = match &last {
             None => deadline,
             Some(said) if said.version.is_some() => said.when + QUIET_VERSIONED,
+            Some(said) if mark.owes => said.when + QUIET_OWED,
             Some(said) if said.items == mark.items => said.when + QUIET_REPEATED,
             Some(said) => said.when + QUIET_UNVERSIONED,
         };
         let newer = server.wait(until.min(deadline), cancel, |state| {
             if let Some(why) = state.gone() {
-                return Some(Err(why.to_owned()));
+                return Some(Err(format!("{} is gone: {why}", server.id())));
             }
             let said = said(state, path)?;
             let is_old = said.version.is_some_and(|said| said < version);
@@ -285,7 +307,9 @@ fn published(
             (Some(Err(why)), _) => return Settled::Unavailable(why),
             // A statement of unknown version that the deadline caught in its quiet time may be the old one.
             (None, Some(said))
-                if said.version.is_none() && said.items == mark.items && until > deadline =>
+                if said.version.is_none()
+                    && (said.items == mark.items || mark.owes)
+                    && until > deadline =>
             {
                 return Settled::Pending(under_way(server));
             }

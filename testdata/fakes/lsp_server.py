@@ -23,7 +23,8 @@ The scenario is a JSON object in the first argument:
   publish        list of {on, after_s, items, version, file, about}: publish diagnostics when a method
                  comes; version "same" is that of the document, null is none, a number is itself;
                  `file` is the only file that it holds for, `about` another one beside it that it is about;
-                 `doing` instead of items is what it says that it does with the file
+                 `doing` instead of items is what it says that it does with the file; `of` is the only version
+                 of the document that it holds for
   surveys        what each `workspace/diagnostic` finds in turn, then the last: {file: items}; the items come
                  in parts, the announced work ends, and the answer is held back
   endless_surveys  that work never ends
@@ -256,6 +257,8 @@ def events(method, params):
             list_files(listing[1])
     for publication in scenario.get("publish", []):
         uri = document.get("uri", "")
+        if publication.get("of", version.get(uri)) != version.get(uri):
+            continue
         if publication["on"] == method and uri.endswith(publication.get("file", "")):
             if "about" in publication:
                 uri = uri.rsplit("/", 1)[0] + "/" + publication["about"]

@@ -2,6 +2,7 @@
 
 mod elsewhere;
 mod faults;
+mod late;
 mod real;
 
 use std::path::PathBuf;

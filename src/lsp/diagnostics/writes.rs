@@ -7,6 +7,7 @@
 
 mod ask;
 mod elsewhere;
+mod listen;
 mod report;
 mod watch;
 
@@ -16,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ask::{outline, servers_within, settle_opened};
-use elsewhere::{Survey, is_unreached};
+use elsewhere::Survey;
 pub use report::{NewDiagnostic, WriteReport};
 use watch::{Name, Waiting, Watch, name_of};
 
@@ -30,7 +31,7 @@ use crate::lsp::ledger::{Appeared, Counts, Ledger, Renamed};
 use crate::lsp::published;
 use crate::lsp::question::within;
 use crate::lsp::servers::Ready;
-use crate::lsp::settle::{Mark, Settled, is_slow, settle, settled_already, speaks_up};
+use crate::lsp::settle::{Mark, Settled, settled_already, speaks_up};
 use crate::lsp::supervisor::Supervisor;
 
 /// How long each step may take.
@@ -83,6 +84,8 @@ struct State {
     renamed: Renamed,
     /// Reasons that were told once.
     told_reasons: BTreeSet<String>,
+    /// How many writes each server has let pass without a word.
+    silences: BTreeMap<Name, usize>,
 }
 
 impl Default for Bounds {
@@ -183,7 +186,7 @@ impl Writes {
             let watch = self.lock().watches.get(path).cloned();
             let watched: Vec<Arc<Server>> = watch.map(|watch| watch.servers).unwrap_or_default();
             for server in &watched {
-                let mark = Mark::of(server, path);
+                let mark = self.mark(server, path);
                 let Ok(synced) = server.sync(path) else {
                     continue;
                 };
@@ -345,6 +348,7 @@ impl Writes {
         watch.servers = self.supervisor.running_for(path);
         for server in watch.servers.clone() {
             let mark = Mark::of(&server, path);
+            let deadline = self.patience(&server, Instant::now(), deadline);
             let settled = match server.sync(path) {
                 Ok(synced) if synced.changed => {
                     settle_opened(&server, path, &mark, synced.version, deadline, cancel)
@@ -373,6 +377,7 @@ impl Writes {
             if !synced.changed {
                 continue;
             }
+            let deadline = self.patience(server, Instant::now(), deadline);
             let settled = settle_opened(server, path, &mark, synced.version, deadline, cancel);
             let Some(found) = self.told(server, path, settled) else {
                 continue;
@@ -407,140 +412,6 @@ impl Writes {
         state.elsewhere.retain(|(_, other), _| other != path);
         state.asked.retain(|(_, other), _| other != path);
         self.ledger.observe(path, &Counts::default());
-    }
-
-    /// Starts the server of a written file that had none before the write.
-    fn start_cold(&self, path: &Path, began: Instant, cancel: &Cancel, report: &mut WriteReport) {
-        let is_cold = self
-            .lock()
-            .watches
-            .get(path)
-            .is_some_and(|watch| watch.servers.is_empty() && !watch.is_given_up);
-        if !is_cold {
-            return;
-        }
-        match servers_within(&self.supervisor, path, began + self.bounds.settle, cancel) {
-            Some(Ok(())) => {}
-            Some(Err(unusable)) => {
-                let mut state = self.lock();
-                if let Some(watch) = state.watches.get_mut(path) {
-                    watch.is_given_up = true;
-                }
-                let reason = unusable.to_string();
-                if state.told_reasons.insert(reason.clone()) {
-                    report.unavailable.push(reason);
-                }
-                return;
-            }
-            None => {
-                report
-                    .pending
-                    .insert("the language server is starting".to_owned());
-                return;
-            }
-        }
-        let servers = self.supervisor.running_for(path);
-        for server in &servers {
-            let mark = Mark::of(server, path);
-            let Ok(synced) = server.sync(path) else {
-                continue;
-            };
-            let _ = server.save(path);
-            if let Some(watch) = self.lock().watches.get_mut(path) {
-                watch.wait_for(Waiting {
-                    server: Arc::clone(server),
-                    mark,
-                    version: synced.version,
-                });
-            }
-        }
-        if let Some(watch) = self.lock().watches.get_mut(path) {
-            watch.servers = servers;
-        }
-    }
-
-    /// Waits for what was asked about a file, and takes what was published since. Returns which servers
-    /// spoke, and until when they may be asked more.
-    fn listen(
-        &self,
-        path: &Path,
-        is_written: bool,
-        began: Instant,
-        cancel: &Cancel,
-        report: &mut WriteReport,
-    ) -> Vec<(Arc<Server>, Instant)> {
-        let Some(watch) = self.lock().watches.get(path).cloned() else {
-            return Vec::new();
-        };
-        let mut spoke = Vec::new();
-        for waiting in &watch.waiting {
-            let server = &waiting.server;
-            let bound = match (is_written, is_slow(server)) {
-                (false, _) => self.bounds.late,
-                (true, true) => self.bounds.compiler,
-                (true, false) => self.bounds.settle,
-            };
-            let deadline = began + bound;
-            let settled = settle(
-                server,
-                path,
-                &waiting.mark,
-                waiting.version,
-                deadline,
-                cancel,
-            );
-            let settled = without_doubt(server, path, settled);
-            match &settled {
-                Settled::Told(_) => spoke.push((Arc::clone(server), deadline)),
-                Settled::Pending(why) => {
-                    report.pending.insert(format!("{}: {why}", server.id()));
-                    continue;
-                }
-                Settled::Unavailable(why) => {
-                    let mut state = self.lock();
-                    if state.told_reasons.insert(why.clone()) {
-                        report.unavailable.push(why.clone());
-                    }
-                }
-            }
-            let is_kept = matches!(settled, Settled::Unavailable(_)) && is_unreached(server, path);
-            let answer = self.told(server, path, settled);
-            if let Some(watch) = self.lock().watches.get_mut(path) {
-                watch.settled(waiting, answer);
-                if is_kept {
-                    // What it says when it comes to the file is taken then.
-                    watch.hold(server);
-                }
-            }
-        }
-        for server in watch.servers.iter().filter(|server| speaks_up(server)) {
-            self.take_late(path, server);
-        }
-        spoke
-    }
-
-    /// A publication may be followed by a better one after the wait for it has ended.
-    fn take_late(&self, path: &Path, server: &Server) {
-        let name = name_of(server);
-        let seen = {
-            let state = self.lock();
-            match state.watches.get(path).and_then(|watch| watch.seen(&name)) {
-                Some(seen) => seen,
-                None => return,
-            }
-        };
-        let late = server.look(|state| {
-            let said = state.published().of(path)?;
-            (said.generation > seen).then(|| said.items.clone())
-        });
-        if let Some(items) = late
-            && doubt(server, path, &items).is_none()
-        {
-            let found = told(self.supervisor.workspace(), server, path, &items);
-            if let Some(watch) = self.lock().watches.get_mut(path) {
-                watch.answer(server, found);
-            }
-        }
     }
 
     fn evaluate(&self, path: &Path, is_written: bool, cancel: &Cancel, report: &mut WriteReport) {

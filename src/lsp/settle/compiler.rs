@@ -126,7 +126,7 @@ fn idle(server: &Server, deadline: Instant, cancel: &Cancel) -> Result<(), Settl
     loop {
         let idle = server.wait(deadline, cancel, |state| {
             if let Some(why) = state.gone() {
-                return Some(Err(why.to_owned()));
+                return Some(Err(format!("{} is gone: {why}", server.id())));
             }
             let is_idle = state.quiescent() == Some(true) && !state.is_checking();
             is_idle.then_some(Ok(()))

@@ -13,6 +13,7 @@ use crate::lsp::detect::identity;
 use crate::lsp::error::Seconds;
 use crate::lsp::supervisor::Inner;
 use crate::lsp::supervisor::settings::Settings;
+use crate::text::counted;
 
 /// How long the program of a server may take to say its version.
 const PROBE: Duration = Duration::from_secs(15);
@@ -355,8 +356,8 @@ impl State {
         };
         match options.restarts.get(self.crashes.len() - 1) {
             None => Start::Never(format!(
-                "it crashed {} times within {}, last: {}; `reload` starts it again",
-                self.crashes.len(),
+                "it crashed {} within {}, last: {}; `reload` starts it again",
+                counted(self.crashes.len(), "time"),
                 Seconds(options.crash_window),
                 self.last_end.as_deref().unwrap_or("no reason known"),
             )),

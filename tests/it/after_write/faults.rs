@@ -17,12 +17,12 @@ fn item(message: &str) -> Value {
 }
 
 /// A publication after a document was opened or changed.
-fn publish(on: &str, after_s: f64, version: Value, messages: &[&str]) -> Value {
+pub(super) fn publish(on: &str, after_s: f64, version: Value, messages: &[&str]) -> Value {
     let items: Vec<Value> = messages.iter().map(|message| item(message)).collect();
     json!({"on": format!("textDocument/{on}"), "after_s": after_s, "version": version, "items": items})
 }
 
-fn brief(settle: u64) -> Bounds {
+pub(super) fn brief(settle: u64) -> Bounds {
     Bounds {
         baseline: Duration::from_secs(60),
         settle: Duration::from_millis(settle),
@@ -320,22 +320,6 @@ fn a_server_that_never_answers_initialize_does_not_hold_up_writes() {
         began.elapsed()
     );
     assert_eq!(said, "diagnostics pending: the language server is starting");
-}
-
-// D6: one that refuses to start is named once in the run.
-#[test]
-fn a_server_that_does_not_start_is_named_once() {
-    let scenario = json!({"initialize": "error"});
-    let Some(project) = fake_with(scenario, |_, options| options) else {
-        return;
-    };
-    let writing = Writing::new(&project, patient());
-    let said = writing.write("a.fk", "one\n");
-    assert!(
-        said.contains("Could not find a valid installation"),
-        "{said}"
-    );
-    assert_eq!(writing.write("a.fk", "two\n"), "");
 }
 
 // R32: a new file has no older diagnostics; a file of no known language has nothing to say.

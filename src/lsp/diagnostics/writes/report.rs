@@ -26,7 +26,7 @@ pub struct WriteReport {
     pub elsewhere_total: usize,
     /// Which servers have not answered yet, and what they are doing.
     pub pending: BTreeSet<String>,
-    /// Why there are no diagnostics, told once in a run.
+    /// Why there are no diagnostics: each reason once in a run, after that only whose they are.
     pub unavailable: Vec<String>,
     /// Whether the diagnostics may be older than the write: the server did not run before it.
     pub is_unsure: bool,
@@ -55,6 +55,17 @@ pub struct NewDiagnostic {
 }
 
 impl WriteReport {
+    /// Takes note of why servers say nothing. Silence must not read as clean, also where the reason was told.
+    pub(super) fn lacks(&mut self, servers: &str, why: String, told: &mut BTreeSet<String>) {
+        let said = match told.insert(why.clone()) {
+            true => why,
+            false => format!("{servers}, as said before"),
+        };
+        if !self.unavailable.contains(&said) {
+            self.unavailable.push(said);
+        }
+    }
+
     /// Takes note of what a written file has now.
     pub(super) fn note(&mut self, now: &[Diagnostic], watch: &Watch) {
         self.n_watched += 1;

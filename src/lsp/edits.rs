@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use similar::TextDiff;
 
-use text::{WireTextEdit, apply, split_bom};
+use text::{BadEdit, WireTextEdit, apply, split_bom};
 use tree::{Tree, is_read_only};
 
 use crate::files::{ContentHash, Operation};
@@ -389,11 +389,12 @@ impl Planner<'_> {
             };
             let applied = match apply(text, &edits, encoding) {
                 Ok(applied) => applied,
-                Err(overlap) => {
-                    return Err(EditError::Overlap {
-                        path,
-                        line: overlap.line,
-                    });
+                Err(BadEdit::Overlap { line }) => {
+                    return Err(EditError::Overlap { path, line });
+                }
+                Err(BadEdit::Behind { line, n_lines }) => {
+                    let detail = format!("it changes line {line}, and there are {n_lines}");
+                    return Err(EditError::Stale { path, detail });
                 }
             };
             if applied.text == text {

@@ -24,10 +24,13 @@ pub(crate) struct Applied {
     pub(crate) n_edits: usize,
 }
 
-/// Two edits claim the same text; the line, from 1, where the second begins.
+/// Edits that cannot be made; lines count from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Overlap {
-    pub(crate) line: usize,
+pub(crate) enum BadEdit {
+    /// Two claim the same text; the line where the second begins.
+    Overlap { line: usize },
+    /// One begins behind the end of the text, on a line that is not there.
+    Behind { line: usize, n_lines: usize },
 }
 
 /// Makes all edits at once; their positions all speak of `text`.
@@ -35,9 +38,19 @@ pub(crate) fn apply(
     text: &str,
     edits: &[WireTextEdit],
     encoding: Encoding,
-) -> Result<Applied, Overlap> {
+) -> Result<Applied, BadEdit> {
     let lines = Lines::new(text);
     let crlf = is_crlf(text);
+    // A range may end anywhere behind the text, which means its end; what begins there was meant for another
+    // text. The line after the last one is where some servers append.
+    let n_lines = lines.starts().len();
+    let starts = edits
+        .iter()
+        .map(|edit| edit.range.start.line.min(edit.range.end.line) as usize);
+    if let Some(line) = starts.max().filter(|line| *line > n_lines) {
+        let line = line + 1;
+        return Err(BadEdit::Behind { line, n_lines });
+    }
     let mut placed: Vec<(usize, usize, String)> = edits
         .iter()
         .map(|edit| {
@@ -57,7 +70,7 @@ pub(crate) fn apply(
     let mut done = 0;
     for (start, end, new_text) in &placed {
         if *start < done {
-            return Err(Overlap {
+            return Err(BadEdit::Overlap {
                 line: lines.position(*start, encoding).line as usize + 1,
             });
         }
@@ -111,7 +124,9 @@ mod tests {
     fn made(text: &str, edits: &[WireTextEdit], encoding: Encoding) -> Result<String, usize> {
         apply(text, edits, encoding)
             .map(|applied| applied.text)
-            .map_err(|overlap| overlap.line)
+            .map_err(|bad| match bad {
+                BadEdit::Overlap { line } | BadEdit::Behind { line, .. } => line,
+            })
     }
 
     // R38: the columns of a server are in the units that were agreed, right of what is not ASCII too.
@@ -148,6 +163,18 @@ mod tests {
             edit((0, 1), (0, 1), "1"),
         ];
         assert_eq!(made("abc", &edits, Encoding::Utf16).as_deref(), Ok("a21Bc"));
+    }
+
+    // R38: an edit of lines that are not there was made for another text, and is not made at the end of this one.
+    #[test]
+    fn an_edit_behind_the_text_is_refused() {
+        for (text, n_lines) in [("a\nb\n", 3), ("a\nb", 2), ("", 1)] {
+            let at = |line| made(text, &[edit((line, 0), (line, 9), "x")], Encoding::Utf16);
+            assert_eq!(at(n_lines), Ok(format!("{text}x")), "one line further");
+            assert_eq!(at(n_lines + 1), Err(n_lines as usize + 2), "{text:?}");
+            let whole = made(text, &[edit((0, 0), (u32::MAX, 0), "x")], Encoding::Utf16);
+            assert_eq!(whole.as_deref(), Ok("x"));
+        }
     }
 
     #[test]

@@ -268,7 +268,13 @@ impl fmt::Display for CheckReport {
                 "not checked: no root marker of a known project here (Cargo.toml, pubspec.yaml, \
                  tsconfig.json, go.mod, a Python project, compile_commands.json)"
             )?,
-            DiagnosticState::Unavailable => write!(f, "not known: not all was checked{by}")?,
+            DiagnosticState::Unavailable if done.is_empty() => {
+                write!(f, "not known: nothing was checked")?;
+            }
+            DiagnosticState::Unavailable => write!(
+                f,
+                "not all was checked; no errors or warnings in what was{by}"
+            )?,
         }
         for diagnostic in &self.diagnostics {
             write!(f, "\n{diagnostic}")?;

@@ -353,7 +353,7 @@ fn sources_that_no_root_marker_covers_are_named_as_not_checked() {
     assert_eq!(
         bare.to_string(),
         format!(
-            "not known: not all was checked (tsc in web)
+            "not all was checked; no errors or warnings in what was (tsc in web)
 not checked: 1 file of Rust (tool/d.rs): {above} (Cargo.toml)
 not checked: 1 file of TypeScript (c.ts): {above} (tsconfig.json)
 not checked: 1 file of Go (e.go): {above} (go.mod)

@@ -263,7 +263,7 @@ fn only_a_whole_check_is_clean() {
     let report = CheckReport::new(vec![check(Outcome::NotInstalled)], Vec::new());
     assert_eq!(
         report.to_string(),
-        "not known: not all was checked\nnot checked: web: tsc is not installed"
+        "not known: nothing was checked\nnot checked: web: tsc is not installed"
     );
 }
 

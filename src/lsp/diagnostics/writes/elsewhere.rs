@@ -58,8 +58,11 @@ impl Writes {
             self.ask_again(server, &others, deadline, cancel);
             return None;
         }
-        if server.surveys() && self.survey(server, deadline, cancel) {
-            return None;
+        if server.surveys()
+            && let Some(is_whole) = self.survey(server, deadline, cancel)
+        {
+            let missing = || format!("{}: it has not come to the whole project", server.id());
+            return (!is_whole).then(missing);
         }
         for other in &others {
             // What it does not answer in time is not told.
@@ -93,12 +96,13 @@ impl Writes {
         })
     }
 
-    /// Asks about the whole project; tells whether that is still tried.
-    fn survey(&self, server: &Server, deadline: Instant, cancel: &Cancel) -> bool {
+    /// Asks about the whole project, and tells whether the server came to all of it; nothing where that is not
+    /// tried any more.
+    fn survey(&self, server: &Server, deadline: Instant, cancel: &Cancel) -> Option<bool> {
         let name = name_of(server);
         let n_missed = |state: &State| state.surveys.get(&name).map_or(0, |survey| survey.n_missed);
         if n_missed(&self.lock()) >= SURVEYS_MISSED {
-            return false;
+            return None;
         }
         let is_whole = matches!(server.survey(deadline, cancel), Ok(true));
         let mut state = self.lock();
@@ -112,7 +116,7 @@ impl Writes {
             // A clean project is a first word, too.
             state.heard.insert(name);
         }
-        true
+        Some(is_whole)
     }
 
     /// Asks a server that answers in its own way about files that are open. What it publishes of them comes

@@ -302,6 +302,40 @@ class found(B):
     assert_eq!(text, expected);
 }
 
+#[test]
+fn what_only_stands_in_long_strings_is_not_parsed() {
+    let text = "found(x) ".repeat(40);
+    let found = |language: &str, source: &str| {
+        let needles = needles(language, &[&["found", "("]]);
+        plan(language, &needles, Shape::Inner, source.as_bytes()) != Plan::Skip
+    };
+    let c = |quoted: &str| format!("void f(void) {{ g({quoted}); }}\n");
+    let js = |quoted: &str| format!("function f() {{ g({quoted}); }}\n");
+    let dart = |quoted: &str| format!("void f() {{ g({quoted}); }}\n");
+    let rust = |quoted: &str| format!("fn f() {{ g({quoted}); }}\n");
+    for plain in [format!("\"{text}\""), format!("\"\\\"{text}\"")] {
+        assert!(!found("c", &c(&plain)));
+        assert!(!found("javascript", &js(&plain)));
+        assert!(!found("dart", &dart(&plain)));
+        assert!(!found("rust", &rust(&plain)));
+    }
+    assert!(!found("rust", &rust(&format!("r#\"{text}\"#"))));
+    assert!(!found("python", &format!("f('''{text}''')\n")));
+    // What may hold code is looked at, and so is what stands beside a string.
+    assert!(found("javascript", &js(&format!("`{text}${{x}}`"))));
+    assert!(found("javascript", &js(&format!("/{text}/"))));
+    assert!(found("dart", &dart(&format!("\"{text}${{x}}\""))));
+    assert!(found("python", &format!("f(f'''{text}''')\n")));
+    assert!(found("rust", &rust(&format!("\"{text}\", found(x)"))));
+    // A pattern may mean the string itself.
+    let quoted = needles("c", &[&["\"", "found(x)"]]);
+    let source = c(&format!("\"{text}\""));
+    assert_ne!(
+        plan("c", &quoted, Shape::Inner, source.as_bytes()),
+        Plan::Skip
+    );
+}
+
 /// What is parsed of a source for a pattern with these tokens.
 fn excerpt(language: &str, runs: &[&[&str]], shape: Shape, source: &str) -> String {
     let needles = needles(language, runs);

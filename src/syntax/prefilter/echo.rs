@@ -216,11 +216,15 @@ fn right_of(hay: &[u8], from: usize, ends: Ends) -> Side {
             b')' | b']' | b'}' => depth -= 1,
             b'"' | b'\'' => {
                 let rest = &hay[at + 1..hay.len().min(at + LONGEST)];
-                let Some(length) = rest.iter().position(|it| *it == byte || *it == b'\n') else {
+                let length = rest.iter().position(|it| *it == byte || *it == b'\n');
+                let last = at + 1 + length.unwrap_or_default();
+                if length.is_none() || !is_plain(hay, at..last + 1) {
+                    // However the literal goes on, it begins so.
+                    let begin = rest.iter().take_while(|it| !is_read(it));
+                    let _ = side.push(byte) && begin.copied().all(|it| side.push(it));
                     return side;
-                };
-                let last = at + 1 + length;
-                if !is_plain(hay, at..last + 1) || !hay[at..last].iter().all(|it| side.push(*it)) {
+                }
+                if !hay[at..last].iter().all(|it| side.push(*it)) {
                     return side;
                 }
                 at = last;
@@ -299,12 +303,16 @@ fn is_plain(hay: &[u8], literal: Range<usize>) -> bool {
     };
     let before = hay[..literal.start].last();
     let touches = |byte: Option<&u8>| byte.is_some_and(|it| is_word(*it) || b"\"'#`$".contains(it));
-    let is_read = |byte: &u8| b"()[]{}\"'`\\\n".contains(byte) || !byte.is_ascii();
     last == quote
         && !touches(before)
         && !touches(hay.get(literal.end))
         && !text[..1].contains(&b'\n')
         && !inner.iter().any(is_read)
+}
+
+/// Whether a byte in a literal would have to be read.
+fn is_read(byte: &u8) -> bool {
+    b"()[]{}\"'`\\\n".contains(byte) || !byte.is_ascii()
 }
 
 /// How long the comment is with which code goes on, 0 without one; the line end of a line's comment is no part

@@ -54,6 +54,7 @@ fn split(source: &[u8], grammar: &Grammar) -> Option<Units> {
     let mut units = Units::default();
     declarations(&mut lexer, &mut units, grammar, 0)?;
     units.comments = lexer.comments;
+    units.literals = lexer.literals;
     Some(units)
 }
 

@@ -15,6 +15,7 @@ pub(super) fn split(source: &[u8]) -> Option<Units> {
         match first.kind {
             Kind::End => {
                 units.comments = lexer.comments;
+                units.literals = lexer.literals;
                 return conditionals.is_empty().then_some(units);
             }
             Kind::Directive => directive(&lexer, &mut units, &mut conditionals, first)?,

@@ -122,6 +122,7 @@ fn split(source: &[u8], dialect: Dialect) -> Option<Units> {
     let mut units = Units::default();
     statements(&mut lexer, &mut units, Place::Source, 0)?;
     units.comments = lexer.comments;
+    units.literals = lexer.literals;
     Some(units)
 }
 

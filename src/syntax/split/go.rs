@@ -15,6 +15,7 @@ pub(super) fn split(source: &[u8]) -> Option<Units> {
                 units.close(idx, before.end);
             }
             units.comments = lexer.comments;
+            units.literals = lexer.literals;
             return Some(units);
         }
         let begins = lexer.is_one_of(token, DECLARATIONS) && ends_statement(&lexer, before, token);

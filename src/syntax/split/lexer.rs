@@ -78,7 +78,12 @@ pub(super) struct Lexer<'a> {
     pub n_directives: usize,
     /// The comments that were passed between tokens, without the line ends after them.
     pub comments: Vec<std::ops::Range<usize>>,
+    /// The long strings that were passed between tokens and hold no code.
+    pub literals: Vec<std::ops::Range<usize>>,
 }
+
+/// Shorter strings are not worth a note.
+const LONG_LITERAL: usize = 40;
 
 impl<'a> Lexer<'a> {
     pub fn new(source: &'a [u8], dialect: Dialect) -> Lexer<'a> {
@@ -108,6 +113,7 @@ impl<'a> Lexer<'a> {
             n_directives: 0,
             n_uneven: 0,
             comments: Vec::new(),
+            literals: Vec::new(),
         }
     }
 
@@ -244,7 +250,24 @@ impl<'a> Lexer<'a> {
             Class::Quote => self.quoted()?,
             Class::Punct => self.punctuation()?,
         };
+        if kind == Kind::Literal && self.at - start >= LONG_LITERAL {
+            self.note_literal(start);
+        }
         Some(self.token(kind, start, lead, line_break))
+    }
+
+    fn note_literal(&mut self, start: usize) {
+        let holds_no_code = match self.dialect {
+            Dialect::C | Dialect::Go | Dialect::Java | Dialect::Rust => true,
+            Dialect::Dart => memchr::memchr(b'$', &self.source[start..self.at]).is_none(),
+            // Regular expressions, templates and elements are literals to the lexer, too.
+            _ => matches!(self.source[start], b'"' | b'\''),
+        };
+        // What was peeked at is read again.
+        let is_new = self.literals.last().is_none_or(|last| last.end <= start);
+        if holds_no_code && is_new && self.nested == 0 {
+            self.literals.push(start..self.at);
+        }
     }
 
     fn token(&mut self, kind: Kind, start: usize, lead: Option<usize>, line_break: bool) -> Token {

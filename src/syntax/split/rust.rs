@@ -8,6 +8,7 @@ pub(super) fn split(source: &[u8]) -> Option<Units> {
     let mut units = Units::default();
     items(&mut lexer, &mut units, 0)?;
     units.comments = lexer.comments;
+    units.literals = lexer.literals;
     Some(units)
 }
 

@@ -1,6 +1,7 @@
 //! Where a symbol is declared, what it is made of, who uses it (R19 to R22), and the hierarchies of calls
 //! and types (D44).
 
+use std::collections::HashSet;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -168,10 +169,7 @@ fn mark_declarations(
         let places = Place::read_all(answer);
         places.iter().map(|place| reader.location(place)).collect()
     };
-    let is_at = |places: &[Location], one: &Location| {
-        let place = |it: &Location| (it.file.clone(), it.line, it.column);
-        places.iter().any(|other| place(other) == place(one))
-    };
+    let place = |it: &Location| (it.file.clone(), it.line, it.column);
     // clangd goes from a declaration to the definition and back, so what is one is asked the other way round.
     let is_toggling = server.row().ready == Ready::BackgroundIndex;
     let (relation, mut params) = match is_toggling {
@@ -185,9 +183,9 @@ fn mark_declarations(
     let Ok(answer) = server.query(relation.method(), params, deadline, cancel) else {
         return;
     };
-    let places = read(&answer);
+    let places: HashSet<_> = read(&answer).iter().map(place).collect();
     for location in found.iter_mut() {
-        location.declaration = is_at(&places, location) != is_toggling;
+        location.declaration = places.contains(&place(location)) != is_toggling;
     }
 }
 

@@ -45,17 +45,25 @@ pub(crate) struct Place {
 pub(crate) struct Reader<'a> {
     workspace: &'a Workspace,
     server: &'a Server,
-    texts: BTreeMap<PathBuf, Option<Known>>,
+    texts: BTreeMap<PathBuf, Known>,
     /// The files outside the workspace that were named (D36).
     pub(crate) outside: Vec<PathBuf>,
 }
 
-/// The text of a file, with the starts of its lines as the protocol and as people count them.
+/// A file as far as it can be read.
 #[derive(Clone)]
-struct Known {
-    text: Arc<str>,
-    lines: Arc<[usize]>,
-    shown: Arc<[usize]>,
+enum Known {
+    /// With the starts of its lines as the protocol and as people count them.
+    Text {
+        text: Arc<str>,
+        lines: Arc<[usize]>,
+        shown: Arc<[usize]>,
+    },
+    /// No text for a server, such as one in an older encoding, with the starts of its lines.
+    Bytes {
+        bytes: Arc<[u8]>,
+        starts: Arc<[usize]>,
+    },
 }
 
 impl Place {
@@ -127,8 +135,9 @@ impl<'a> Reader<'a> {
     /// Returns line, column and text of a place in a file.
     pub(crate) fn at(&mut self, path: &Path, start: Position) -> (usize, usize, String) {
         let encoding = self.server.encoding();
-        let Some(Known { text, lines, shown }) = self.known(path) else {
-            return unreadable(path, start, encoding);
+        let (text, lines, shown) = match self.known(path) {
+            Known::Text { text, lines, shown } => (text, lines, shown),
+            Known::Bytes { bytes, starts } => return unreadable(&bytes, &starts, start, encoding),
         };
         let offset = Lines::with_starts(&text, lines).offset(start, encoding);
         let index = LineIndex::with_starts(text.as_bytes(), shown);
@@ -149,28 +158,28 @@ impl<'a> Reader<'a> {
         self.workspace.display(path)
     }
 
-    /// The text that the server has, or that of the file.
-    fn known(&mut self, path: &Path) -> Option<Known> {
+    /// The text that the server has, or that of the file; a file that several places name is read once.
+    fn known(&mut self, path: &Path) -> Known {
         match self.texts.entry(path.to_path_buf()) {
             Entry::Occupied(known) => known.get().clone(),
             Entry::Vacant(new) => {
                 let open = self.server.document(path).map(|document| document.text);
                 let text = open.or_else(|| Content::read(path).ok().map(|content| content.text));
-                let known = text.map(|text| Known {
-                    lines: Lines::new(&text).starts(),
-                    shown: LineIndex::new(text.as_bytes()).starts(),
-                    text,
-                });
+                let known = match text {
+                    Some(text) => Known::Text {
+                        lines: Lines::new(&text).starts(),
+                        shown: LineIndex::new(text.as_bytes()).starts(),
+                        text,
+                    },
+                    None => bytes(path),
+                };
                 new.insert(known).clone()
             }
         }
     }
 }
 
-/// A place in a file that is no text for a server, such as one in an older encoding: columns count characters
-/// there as well, a byte that is none for one.
-fn unreadable(path: &Path, start: Position, encoding: Encoding) -> (usize, usize, String) {
-    let (line, character) = (start.line as usize, start.character as usize);
+fn bytes(path: &Path) -> Known {
     let is_bounded = path
         .metadata()
         .is_ok_and(|it| it.is_file() && it.len() <= limits::LSP_DOCUMENT_BYTES);
@@ -178,9 +187,27 @@ fn unreadable(path: &Path, start: Position, encoding: Encoding) -> (usize, usize
         true => std::fs::read(path).unwrap_or_default(),
         false => Vec::new(),
     };
-    let Some(bytes) = bytes.split(|byte| *byte == b'\n').nth(line) else {
+    let ends = memchr::memchr_iter(b'\n', &bytes).map(|end| end + 1);
+    Known::Bytes {
+        starts: std::iter::once(0).chain(ends).collect(),
+        bytes: bytes.into(),
+    }
+}
+
+/// A place in a file that is no text for a server: columns count characters there as well, a byte that is none
+/// for one.
+fn unreadable(
+    bytes: &[u8],
+    starts: &[usize],
+    start: Position,
+    encoding: Encoding,
+) -> (usize, usize, String) {
+    let (line, character) = (start.line as usize, start.character as usize);
+    let Some(from) = starts.get(line).filter(|_| !bytes.is_empty()) else {
         return (line + 1, character + 1, String::new());
     };
+    let end = starts.get(line + 1).map_or(bytes.len(), |next| next - 1);
+    let bytes = &bytes[*from..end];
     let text = String::from_utf8_lossy(bytes);
     let column = match encoding {
         Encoding::Utf8 => {
@@ -219,6 +246,35 @@ fn is_false(value: &bool) -> bool {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    // R22: a place in an old encoding has the line that stands there, whichever of its lines it is.
+    #[test]
+    fn places_in_an_old_encoding_count_its_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("old.c");
+        std::fs::write(&path, b"// caf\xe9\nint a; /* \xe9 */ int b;\n").unwrap();
+        let Known::Bytes { bytes, starts } = bytes(&path) else {
+            panic!("it is no UTF-8");
+        };
+        let at = |line, character| {
+            let place = Position { line, character };
+            unreadable(&bytes, &starts, place, Encoding::Utf8)
+        };
+        assert_eq!(at(0, 3), (1, 4, "// caf\u{fffd}".to_owned()));
+        let second = "int a; /* \u{fffd} */ int b;";
+        assert_eq!(at(1, 19), (2, 20, second.to_owned()));
+        assert_eq!(at(2, 0), (3, 1, String::new()));
+        assert_eq!(at(9, 4), (10, 5, String::new()));
+        let Known::Bytes { bytes, starts } = bytes_of_nothing(folder.path()) else {
+            panic!("there is nothing");
+        };
+        let nowhere = unreadable(&bytes, &starts, Position::new(1, 2), Encoding::Utf16);
+        assert_eq!(nowhere, (2, 3, String::new()));
+    }
+
+    fn bytes_of_nothing(folder: &Path) -> Known {
+        bytes(&folder.join("gone.c"))
+    }
 
     #[test]
     fn every_shape_of_an_answer_is_read() {

@@ -30,7 +30,7 @@ pub use crate::run::subject::{SubjectKind, Target};
 use crate::cancel::Cancel;
 use crate::files::WriteObserver;
 use crate::registry::{Registered, Registry, RegistryError, Unavailable};
-use crate::run::observers::Recorder;
+use crate::run::observers::{Recorder, Watching};
 use crate::tool::{Bridge, Call, Chain, ErrorKind, Held, Output, Tool, ToolError, ToolSpec};
 
 /// How long the end of a run waits for its calls. An evaluated cell has 5 s of grace after an interrupt
@@ -90,8 +90,7 @@ pub struct RunBuilder {
 struct Gate {
     registry: RwLock<Registry>,
     approver: Arc<dyn Approver>,
-    observers: Observers,
-    after_write: Vec<Arc<dyn AfterWrite>>,
+    watchers: Watching,
     on_start: Option<Arc<StartHook>>,
     calls: Mutex<Calls>,
     idle: Condvar,
@@ -323,8 +322,7 @@ impl RunBuilder {
         let gate = Gate {
             registry: RwLock::new(self.registry),
             approver: self.approver,
-            observers: Observers::new(self.observers),
-            after_write: self.after_write,
+            watchers: Watching::new(self.observers, self.after_write),
             on_start: self.on_start,
             calls: Mutex::default(),
             idle: Condvar::new(),
@@ -380,7 +378,8 @@ impl Gate {
             // What is told about calls never takes one down.
             let _ = catch_unwind(AssertUnwindSafe(|| hook(&chain, &cancel)));
         }
-        let recorder = Recorder::new(&self.observers);
+        let watchers = self.watchers.now();
+        let recorder = Recorder::new(&watchers.observers);
         let bridge = BridgeOf {
             gate: Arc::clone(self),
             approver: Arc::clone(approver),
@@ -397,7 +396,7 @@ impl Gate {
             }
         })?;
         let written = recorder.into_written();
-        for hook in &self.after_write {
+        for hook in &watchers.after_write {
             // A failing observer never loses the result of a write (D6).
             let before = output.clone();
             if catch_unwind(AssertUnwindSafe(|| {
@@ -472,8 +471,10 @@ impl Gate {
                 .unwrap_or_else(PoisonError::into_inner);
         }
         drop(calls);
-        // A handle may outlive the run; the tools and what they own must not. They are dropped outside the
-        // lock, because dropping one ends its processes.
+        // A handle may outlive the run; the tools and what they own must not, nor who watches the writes with
+        // language servers of its own. They are dropped outside the lock, because dropping one ends its
+        // processes.
+        self.watchers.end();
         let tools = std::mem::take(
             &mut *self
                 .registry

@@ -12,6 +12,7 @@ mod owner;
 mod parsing;
 mod pull;
 mod ready;
+mod scratch;
 mod start;
 mod state;
 mod survey;
@@ -27,6 +28,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use crate::cancel::Cancel;
 use crate::child::Child;
@@ -82,6 +84,8 @@ pub(crate) struct Shared {
     documents: Mutex<Documents>,
     used: Mutex<Instant>,
     started: Instant,
+    /// Its own temporary folder, removed when it has ended.
+    scratch: Mutex<Option<TempDir>>,
 }
 
 /// What comes back for a request.
@@ -486,6 +490,9 @@ impl Shared {
             // It never became a server: there is nothing to be polite about.
             false => Duration::ZERO,
         });
+        let mut scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+        // What cannot be removed now is left to the next start.
+        drop(scratch.take());
     }
 }
 

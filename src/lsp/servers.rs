@@ -57,6 +57,9 @@ pub struct ServerRow {
     /// Files whose change it notices late or never, by their names in its root and in the folders around what
     /// is open: it is started again then.
     pub restart_on: Vec<String>,
+    /// Whether it leaves large temporary files behind when it is killed, so that it gets a folder of its own for
+    /// them.
+    pub leaves_files: bool,
     /// Whether no test has run it yet.
     pub unverified: bool,
     /// What to do where its program is missing.
@@ -158,6 +161,7 @@ pub struct Row {
     probe: bool,
     needs: &'static str,
     restart_on: &'static [&'static str],
+    leaves_files: bool,
     unverified: bool,
     install: &'static str,
 }
@@ -199,6 +203,7 @@ const DEFAULT: Row = Row {
     probe: false,
     needs: "",
     restart_on: &[],
+    leaves_files: false,
     unverified: false,
     install: "",
 };
@@ -244,6 +249,7 @@ impl Row {
             probe: self.probe,
             needs: (!self.needs.is_empty()).then(|| self.needs.to_owned()),
             restart_on: strings(self.restart_on),
+            leaves_files: self.leaves_files,
             unverified: self.unverified,
             install: self.install.to_owned(),
         }

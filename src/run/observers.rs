@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use crate::cancel::Cancel;
 use crate::files::WriteObserver;
@@ -18,6 +18,43 @@ pub trait AfterWrite: WriteObserver {
     /// Looks at the result of every successful call. `written` is empty when the call wrote nothing: what
     /// came too late for an earlier result may be appended then (D6).
     fn append(&self, written: &[PathBuf], cancel: &Cancel, output: &mut Output);
+}
+
+/// Who watches the writes of a run, until it ends.
+pub(super) struct Watching(RwLock<Watchers>);
+
+/// The observers, and those of them that add to results.
+#[derive(Clone, Default)]
+pub(super) struct Watchers {
+    pub(super) observers: Observers,
+    pub(super) after_write: Vec<Arc<dyn AfterWrite>>,
+}
+
+impl Watching {
+    pub(super) fn new(
+        observers: Vec<Arc<dyn WriteObserver>>,
+        after_write: Vec<Arc<dyn AfterWrite>>,
+    ) -> Self {
+        Self(RwLock::new(Watchers {
+            observers: Observers::new(observers),
+            after_write,
+        }))
+    }
+
+    pub(super) fn now(&self) -> Watchers {
+        self.0
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Lets go of them, outside of the lock: what they own may be processes.
+    pub(super) fn end(&self) {
+        let mut watchers = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let ended = std::mem::take(&mut *watchers);
+        drop(watchers);
+        drop(ended);
+    }
 }
 
 /// A list of observers that acts as one, in the order of the list.

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use crate::cancel::Cancel;
 use crate::child::{Env, Isolation, Processes, Program, Stderr, Stream};
 use crate::limits;
-use crate::lsp::client::owner;
 use crate::lsp::client::state::{Phase, ServerState};
 use crate::lsp::client::{Event, Server, Shared, Timeouts, capabilities};
+use crate::lsp::client::{owner, scratch};
 use crate::lsp::convert::Encoding;
 use crate::lsp::detect;
 use crate::lsp::documents::Documents;
@@ -148,7 +148,12 @@ impl Server {
             command: command.clone(),
             why: err.to_string(),
         };
-        let program = Program::new(&launch.program, &launch.root, launch.environment())
+        let mut env = launch.environment();
+        let scratch = match launch.row.leaves_files {
+            true => scratch::own(&mut env),
+            false => None,
+        };
+        let program = Program::new(&launch.program, &launch.root, env)
             .args(&launch.args)
             .isolation(Isolation::Session)
             .stdin(Stream::Piped)
@@ -187,6 +192,7 @@ impl Server {
             used: Mutex::new(Instant::now()),
             started: Instant::now(),
             launch,
+            scratch: Mutex::new(scratch),
         });
         let owner = owner::start(&format!("{label}-own"), Arc::clone(&shared), inbox);
         let server = Arc::new(Self {

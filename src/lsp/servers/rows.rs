@@ -110,6 +110,8 @@ pub const BUILT_IN: &[Row] = &[
             "compile_commands.json",
             "build/compile_commands.json",
         ],
+        // What it has parsed of the headers of each document.
+        leaves_files: true,
         install: "install clangd",
         ..DEFAULT
     },

@@ -325,6 +325,26 @@ fn an_observer_that_panics_loses_no_result() {
     assert_eq!(broken.told.lock().expect("free").len(), 2);
 }
 
+// A handle may outlive the run; who watches its writes must not, since that may hold processes.
+#[test]
+fn watchers_go_with_their_run() {
+    let hook = Arc::new(Witness::default());
+    let observer = Arc::new(Witness::default());
+    let run = Run::builder(writer())
+        .observer(observer.clone())
+        .after_write(hook.clone())
+        .build();
+    let handle = run.handle();
+    assert!(Arc::strong_count(&hook) > 1 && Arc::strong_count(&observer) > 1);
+    drop(run);
+    assert_eq!(
+        (Arc::strong_count(&hook), Arc::strong_count(&observer)),
+        (1, 1)
+    );
+    let refused = handle.dispatch("write", json!({}), CallOptions::new());
+    assert!(refused.is_err(), "the run has ended");
+}
+
 // R129: tools join and leave while the run goes on.
 #[test]
 fn tools_join_and_leave_a_running_run() {

@@ -121,6 +121,7 @@ pub(crate) struct Server {
     /// Extensions of files, without a dot.
     pub(crate) languages: Option<Vec<String>>,
     pub(crate) root_markers: Option<Vec<String>>,
+    pub(crate) restart_on: Option<Vec<String>>,
     pub(crate) init_options: Option<Value>,
     pub(crate) settings: Option<Value>,
     pub(crate) env: BTreeMap<String, String>,

@@ -51,6 +51,7 @@ command = "my-ls"
 args = ["--stdio"]
 languages = ["mine"]
 root_markers = ["mine.toml"]
+restart_on = ["mine.toml"]
 init_options = { a = { b = [1, 2.5, true] } }
 settings = { x = 1979-05-27 }
 env = { A = "b" }

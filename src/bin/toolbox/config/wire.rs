@@ -210,6 +210,9 @@ fn changed(mut row: ServerRow, server: &Server, known: &[ServerRow]) -> ServerRo
     if let Some(markers) = &server.root_markers {
         row.root = RootRule::Markers(vec![markers.clone()]);
     }
+    if let Some(names) = &server.restart_on {
+        row.restart_on.clone_from(names);
+    }
     if let Some(init_options) = &server.init_options {
         row.init_options.clone_from(init_options);
     }

@@ -171,6 +171,13 @@ pub(crate) const KEYS: &[Key] = &[
         "Files that mark the root of a project that it serves.",
     ),
     key(
+        "lsp.server.*.restart_on",
+        Kind::Texts,
+        Reach::Trusted,
+        None,
+        "Files whose change it notices late or never: it is started again then.",
+    ),
+    key(
         "lsp.server.*.init_options",
         Kind::Table,
         Reach::Trusted,

@@ -10,7 +10,7 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum LspError {
     /// The server answered with an error.
-    #[error("{server} answered {method} with error {code}: {message}")]
+    #[error("{server} answered {method} with error {code}: {}", one_line(message))]
     Refused {
         /// The server.
         server: String,
@@ -129,6 +129,11 @@ impl fmt::Display for Unusable {
     }
 }
 
+/// The words of a server in one line: some come with tabs and line ends for a window.
+fn one_line(message: &str) -> String {
+    message.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// A duration as people read it.
 pub(crate) struct Seconds(pub(crate) Duration);
 
@@ -140,5 +145,25 @@ impl fmt::Display for Seconds {
         } else {
             write!(f, "{seconds:.0} s")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_of_a_server_are_one_line() {
+        let refused = LspError::Refused {
+            server: "gopls".to_owned(),
+            method: "textDocument/rename".to_owned(),
+            code: 0,
+            message: "renaming conflicts:\n\ta.go:3:5:\tdeclared here\n".to_owned(),
+            data: None,
+        };
+        assert_eq!(
+            refused.to_string(),
+            "gopls answered textDocument/rename with error 0: renaming conflicts: a.go:3:5: declared here"
+        );
     }
 }

@@ -63,8 +63,9 @@ fn split(contents: &Value) -> (Option<String>, Option<String>) {
     let n_leading = blocks.iter().take_while(|block| is_code(block)).count();
     // clangd puts the declaration last, behind a heading and the comment; elsewhere the code that comes
     // later is an example.
+    let has_heading = matches!(blocks.first(), Some(Block::Text(text)) if text.starts_with('#'));
     let signature: Vec<usize> = match (n_leading, blocks.iter().rposition(is_code)) {
-        (0, Some(last)) if last + 1 == blocks.len() => vec![last],
+        (0, Some(last)) if has_heading && last + 1 == blocks.len() => vec![last],
         (n_leading, _) => (0..n_leading).collect(),
     };
     let mut code = Vec::new();
@@ -281,6 +282,12 @@ mod tests {
             "Says.",
         );
         check(json!("int f()\n\nSays."), "int f()", "Says.");
+        // An example at the end is no signature.
+        check(
+            markdown("Says how.\n\n```python\n>>> f()\n```"),
+            "",
+            "Says how.\n\n```\n>>> f()\n```",
+        );
         check(json!(null), "", "");
         check(markdown("```\n```"), "", "");
     }

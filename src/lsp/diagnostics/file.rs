@@ -77,10 +77,11 @@ pub fn diagnostics_of(
     missing.extend(stale);
     let mut diagnostics = Vec::new();
     for server in servers {
-        // What describes the project was not understood: it is checked by other rules.
+        let settled = ask(&server, path, deadline, cancel);
+        // What describes the project was not understood: it is checked by other rules. The server says so
+        // while it works on the first question.
         let complains = !server.row().complains.is_empty();
         missing.extend(server.complaint().filter(|_| complains));
-        let settled = ask(&server, path, deadline, cancel);
         match settled {
             Settled::Told(items) => {
                 if let Some(why) = doubt(&server, path, &items) {

@@ -36,6 +36,9 @@ const SIMPLE: &[&str] = &[
 /// Headers and the clauses that may go on with them.
 const COMPOUND: &[(&str, &[&str])] = &[
     ("if a:", &["elif b:", "else:"]),
+    ("if b:", &["elif a:", "else:"]),
+    ("if c:", &[]),
+    ("for x in c:", &["else:"]),
     ("if (a and\n  b):", &["else:"]),
     ("for a in b:", &["else:"]),
     ("while a:", &[]),
@@ -51,7 +54,8 @@ const COMPOUND: &[(&str, &[&str])] = &[
 
 const COMMENTS: &[&str] = &["# return x", "# if a: b", "#"];
 
-const INDENTATIONS: &[&str] = &["    ", "  ", "\t", " "];
+/// Mostly the same, so that what stands side by side may be taken for one body.
+const INDENTATIONS: &[&str] = &["    ", "    ", "    ", "    ", "  ", "\t", " "];
 
 const PATTERNS: &[&str] = &[
     "return $X",
@@ -166,6 +170,43 @@ fn found(grammars: &Grammars, root: &Path, pattern: &str, full_parse: bool) -> F
         (m.start_byte, m.end_byte, captured.collect())
     });
     matches.collect()
+}
+
+/// Two bodies of one statement, in which what is left has one indentation and nothing around it.
+const SIDE_BY_SIDE: &str = "\
+def f(self, c, d):
+    for i in c:
+        if a:
+            for s in c:
+                if s in d:
+                    g(s)
+        elif b:
+            z = compute_something_that_is_left_out(1)
+            for t in c:
+                if t:
+                    g(t)
+            if e:
+                raise Error(\"text\")
+        else:
+            raise Error(\"text\")
+";
+
+// D15: what is left of one clause is not taken for the end of the one before.
+#[test]
+fn clauses_part_what_is_left_in_their_bodies() {
+    let grammars = Grammars::bundled();
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("a.py"), SIDE_BY_SIDE).expect("writable");
+    for pattern in PATTERNS {
+        let truth = found(&grammars, folder.path(), pattern, true);
+        assert_eq!(
+            found(&grammars, folder.path(), pattern, false),
+            truth,
+            "{pattern}"
+        );
+    }
+    let n_ifs = found(&grammars, folder.path(), "if $C: $$$B", false).len();
+    assert_eq!(n_ifs, 3);
 }
 
 // D15: every answer is that of a full parse, whatever the layout, captures included.

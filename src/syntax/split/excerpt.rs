@@ -195,9 +195,11 @@ fn orphans(source: &[u8], ranges: &[Range<usize>], gaps: &Gaps<'_>) -> Vec<Orpha
         ranges.get(next).is_some_and(|range| range.start <= at)
     };
     let kept: Vec<bool> = first.iter().map(|(_, first)| is_kept(*first)).collect();
+    let bodies = gaps.bodies();
     let mut orphans = Vec::new();
-    // The innermost statement that is kept around the last orphans, and their indentation.
-    let mut group: Option<(Option<usize>, &[u8])> = None;
+    // The innermost statement that is kept around the last orphans, the body of it that they are in, and their
+    // indentation.
+    let mut group: Option<(Option<usize>, usize, &[u8])> = None;
     for idx in (0..list.len()).filter(|idx| kept[*idx]) {
         let mut outermost = None;
         let mut around = gaps.parents[idx];
@@ -207,19 +209,19 @@ fn orphans(source: &[u8], ranges: &[Range<usize>], gaps: &Gaps<'_>) -> Vec<Orpha
         }
         let Some(parent) = outermost else {
             // A statement beside theirs ends them.
-            group.take_if(|(inside, _)| *inside == around);
+            group.take_if(|(inside, _, _)| *inside == around);
             continue;
         };
         let (line, token) = first[idx];
-        let indentation = &source[line..token];
-        if group != Some((around, indentation)) {
+        let place = (around, bodies[parent], &source[line..token]);
+        if group != Some(place) {
             let (line, token) = first[parent];
             orphans.push(Orphan {
                 at: list[idx].range.start,
                 parent: token..list[parent].range.end,
                 indentation: line..token,
             });
-            group = Some((around, indentation));
+            group = Some(place);
         }
     }
     orphans
@@ -269,6 +271,21 @@ impl<'a> Gaps<'a> {
             },
             at: 0,
         }
+    }
+
+    /// The first statement of the body that each unit is in: what stands around several bodies parts them.
+    fn bodies(&self) -> Vec<usize> {
+        let list = &self.units.list;
+        let mut last = vec![0; list.len() + 1];
+        let mut bodies = Vec::with_capacity(list.len());
+        for (idx, unit) in list.iter().enumerate() {
+            let last = &mut last[self.parents[idx].map_or(0, |parent| parent + 1)];
+            if unit.begins_body {
+                *last = idx;
+            }
+            bodies.push(*last);
+        }
+        bodies
     }
 
     fn needed_in(&mut self, gap: &Range<usize>) -> Option<Needed> {

@@ -8,6 +8,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use toolbox::cancel::Cancel;
 use toolbox::syntax::Grammars;
+use toolbox::syntax::cache::Cache;
 use toolbox::syntax::search::{Query, Searcher};
 
 /// Statements of one logical line; `{}` is the indentation of the line.
@@ -150,14 +151,24 @@ fn program(choices: &[u8]) -> String {
     writer.text
 }
 
+/// How a file is read: whole, or in part, beside what earlier patterns left in a cache.
+#[derive(Clone, Copy)]
+enum How<'a> {
+    Whole,
+    InPart(Option<&'a Cache>),
+}
+
 type Found = Vec<(usize, usize, Vec<String>)>;
 
-fn found(grammars: &Grammars, root: &Path, pattern: &str, full_parse: bool) -> Found {
+fn found(grammars: &Grammars, root: &Path, pattern: &str, how: How<'_>) -> Found {
     let searcher = Searcher {
         grammars,
         root,
-        cache: None,
-        full_parse,
+        cache: match how {
+            How::InPart(cache) => cache,
+            How::Whole => None,
+        },
+        full_parse: matches!(how, How::Whole),
     };
     let query = Query {
         language: Some("python".to_owned()),
@@ -198,14 +209,11 @@ fn clauses_part_what_is_left_in_their_bodies() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("a.py"), SIDE_BY_SIDE).expect("writable");
     for pattern in PATTERNS {
-        let truth = found(&grammars, folder.path(), pattern, true);
-        assert_eq!(
-            found(&grammars, folder.path(), pattern, false),
-            truth,
-            "{pattern}"
-        );
+        let truth = found(&grammars, folder.path(), pattern, How::Whole);
+        let partly = found(&grammars, folder.path(), pattern, How::InPart(None));
+        assert_eq!(partly, truth, "{pattern}");
     }
-    let n_ifs = found(&grammars, folder.path(), "if $C: $$$B", false).len();
+    let n_ifs = found(&grammars, folder.path(), "if $C: $$$B", How::InPart(None)).len();
     assert_eq!(n_ifs, 3);
 }
 
@@ -216,7 +224,7 @@ fn statements_without_those_around_them_answer_as_the_whole_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("a.py");
     let config = ProptestConfig {
-        cases: 120,
+        cases: 80,
         max_shrink_iters: 300,
         failure_persistence: None,
         ..ProptestConfig::default()
@@ -234,11 +242,15 @@ fn statements_without_those_around_them_answer_as_the_whole_file() {
             return Ok(());
         }
         readable.set(readable.get() + 1);
+        let cache = Cache::default();
         for (at, pattern) in PATTERNS.iter().enumerate() {
-            let truth = found(&grammars, folder.path(), pattern, true);
-            let partly = found(&grammars, folder.path(), pattern, false);
+            let truth = found(&grammars, folder.path(), pattern, How::Whole);
+            let partly = found(&grammars, folder.path(), pattern, How::InPart(None));
             n_found.borrow_mut()[at] += truth.len();
-            prop_assert_eq!(partly, truth, "{} in\n{}", pattern, source);
+            prop_assert_eq!(&partly, &truth, "{} in\n{}", pattern, source);
+            // What is parsed then holds what the patterns before needed, too.
+            let beside = found(&grammars, folder.path(), pattern, How::InPart(Some(&cache)));
+            prop_assert_eq!(beside, truth, "{} after others in\n{}", pattern, source);
         }
     });
     // Programs that the grammar refuses would show nothing, and so would patterns without a match.

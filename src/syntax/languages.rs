@@ -61,8 +61,10 @@ mod yaml;
 #[cfg(feature = "all-languages")]
 mod zig;
 
+use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
@@ -511,21 +513,36 @@ pub fn by_name(name: &str) -> Option<&'static Language> {
         .find(|l| l.id == name || l.aliases.contains(&name.as_str()))
 }
 
+/// Asked for every file of a walk, so the rows are looked up by their words; the first row with one has it.
+type ByWord = HashMap<&'static str, &'static Language>;
+
+static BY_FILE_NAME: LazyLock<ByWord> = LazyLock::new(|| by_word(|row| row.file_names));
+static BY_EXTENSION: LazyLock<ByWord> = LazyLock::new(|| by_word(|row| row.extensions));
+
+fn by_word(words: impl Fn(&'static Language) -> &'static [&'static str]) -> ByWord {
+    let mut rows = ByWord::new();
+    for row in ALL.iter().copied() {
+        for word in words(row) {
+            rows.entry(word).or_insert(row);
+        }
+    }
+    rows
+}
+
 /// Finds the language of a file by its whole name or its extension; the content is not looked at.
 pub fn by_path(path: &Path) -> Option<&'static Language> {
     let name = path.file_name()?.to_str()?;
-    if let Some(found) = ALL.iter().copied().find(|l| l.file_names.contains(&name)) {
+    if let Some(found) = BY_FILE_NAME.get(name) {
         return Some(found);
     }
     // The longest extension wins, so that `a.d.ts` could be told from `a.ts`.
     let mut rest = name.strip_prefix('.').unwrap_or(name);
     while let Some((_, extension)) = rest.split_once('.') {
-        let lower = extension.to_lowercase();
-        if let Some(found) = ALL
-            .iter()
-            .copied()
-            .find(|l| l.extensions.contains(&extension) || l.extensions.contains(&lower.as_str()))
-        {
+        let found = BY_EXTENSION.get(extension).or_else(|| {
+            // No row has an extension with a capital letter.
+            BY_EXTENSION.get(extension.to_lowercase().as_str())
+        });
+        if let Some(found) = found {
             return Some(found);
         }
         rest = extension;

@@ -245,6 +245,11 @@ fn files_are_recognised_by_name_and_extension() {
         let found = languages::by_path(Path::new(unknown)).map(|l| l.id);
         assert_eq!(found, None, "{unknown:?}");
     }
+    // Extensions are looked up as they are written, then in small letters.
+    for row in languages::ALL {
+        let is_small = |word: &&&str| !word.contains(char::is_uppercase);
+        assert!(row.extensions.iter().all(|it| is_small(&it)), "{}", row.id);
+    }
     let shouting = languages::by_path(Path::new("SETUP.PY")).map(|l| l.id);
     assert_eq!(shouting, Some("python"), "extensions count in any case");
 }

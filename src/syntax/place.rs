@@ -3,6 +3,7 @@
 //! Everything is found in a time that does not depend on the length of the line, so that the many
 //! matches of a minified file cost what those of any other file do. The text is valid UTF-8 here.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use crate::limits;
@@ -15,22 +16,16 @@ const STRIDE: usize = 4096;
 pub(crate) struct Places<'a> {
     source: &'a [u8],
     index: LineIndex<'a>,
-    /// Characters before each multiple of the stride.
-    counts: Vec<usize>,
+    /// Characters before each multiple of the stride; only long lines need them.
+    counts: OnceCell<Vec<usize>>,
 }
 
 impl<'a> Places<'a> {
     pub fn new(source: &'a [u8]) -> Places<'a> {
-        let mut n_chars = 0;
-        let mut counts = vec![0];
-        for chunk in source.chunks(STRIDE) {
-            n_chars += count(chunk);
-            counts.push(n_chars);
-        }
         Places {
             source,
             index: LineIndex::new(source),
-            counts,
+            counts: OnceCell::new(),
         }
     }
 
@@ -93,7 +88,15 @@ impl<'a> Places<'a> {
 
     fn chars_before(&self, offset: usize) -> usize {
         let stride = offset / STRIDE;
-        self.counts[stride] + count(&self.source[stride * STRIDE..offset])
+        let counts = self.counts.get_or_init(|| {
+            let mut n_chars = 0;
+            let chunks = self.source.chunks(STRIDE).map(|chunk| {
+                n_chars += count(chunk);
+                n_chars
+            });
+            std::iter::once(0).chain(chunks).collect()
+        });
+        counts[stride] + count(&self.source[stride * STRIDE..offset])
     }
 }
 

@@ -46,11 +46,10 @@ impl Settings {
             .collect();
         for path in paths(row, folders.into_iter()) {
             // One that is first looked at now is the one that the server read, unless it is younger.
-            let first = || identity(&path).filter(|(_, _, modified)| *modified < self.since);
-            if !self.seen.contains_key(&path) {
-                let first = first();
-                self.seen.insert(path, first);
-            }
+            let since = self.since;
+            self.seen.entry(path).or_insert_with_key(|path| {
+                identity(path).filter(|(_, _, modified)| *modified < since)
+            });
         }
         self.seen.iter().any(|(path, seen)| identity(path) != *seen)
     }

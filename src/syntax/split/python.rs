@@ -210,13 +210,24 @@ impl Layout {
 
 fn word_at(source: &[u8], at: usize) -> &[u8] {
     let rest = &source[at..];
-    let len = rest.iter().position(|&byte| !is_word(byte));
+    let len = rest.iter().position(|&byte| !IS_WORD[byte as usize]);
     &rest[..len.unwrap_or(rest.len())]
 }
 
 fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
+    IS_WORD[byte as usize]
 }
+
+/// Asked for every byte of a source.
+static IS_WORD: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = byte >= 128 || (byte as u8).is_ascii_alphanumeric() || byte == b'_' as usize;
+        byte += 1;
+    }
+    table
+};
 
 /// From the first to the last token of some lines; the outer `None` where they are not clear.
 pub(super) fn tokens(
@@ -378,12 +389,9 @@ impl<'a> Reader<'a> {
 
     /// Steps over a word and the string of which it is the prefix.
     fn word(&mut self, nested: usize) -> Option<()> {
-        let start = self.at;
-        while is_word(self.byte(self.at)) {
-            self.at += 1;
-        }
         let source = self.source;
-        let word = &source[start..self.at];
+        let word = word_at(source, self.at);
+        self.at += word.len();
         let is_prefix = word.len() <= 2
             && (word.iter()).all(|byte| b"rbuft".contains(&byte.to_ascii_lowercase()));
         if is_prefix && matches!(self.byte(self.at), b'"' | b'\'') {

@@ -253,8 +253,9 @@ fn statements_without_those_around_them_answer_as_the_whole_file() {
             prop_assert_eq!(beside, truth, "{} after others in\n{}", pattern, source);
         }
     });
-    // Programs that the grammar refuses would show nothing, and so would patterns without a match.
-    assert!(readable.get() > 50, "{}", readable.get());
+    // Programs that the grammar refuses would show nothing, and so would patterns without a match. Some three of
+    // five are read; so few as here are never read by chance.
+    assert!(readable.get() > 10, "{}", readable.get());
     let none: Vec<&str> = (PATTERNS.iter().zip(n_found.borrow().iter()))
         .filter(|(_, n)| **n == 0)
         .map(|(pattern, _)| *pattern)

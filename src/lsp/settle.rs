@@ -27,8 +27,8 @@ pub struct Mark {
     at: Instant,
     generation: u64,
     items: Vec<Diagnostic>,
-    /// Whether the server had said nothing yet about the text before.
-    owes: bool,
+    /// How many texts before it the server has not spoken about.
+    n_owed: usize,
 }
 
 /// What came of a wait.
@@ -81,14 +81,16 @@ impl Mark {
             at: Instant::now(),
             generation: state.published().generation(),
             items: said(state, path).map_or_else(Vec::new, |said| said.items.clone()),
-            owes: false,
+            n_owed: 0,
         })
     }
 
     /// The mark of a text that takes the place of one that is still waited for.
     pub(crate) fn after(self, before: &Mark, said: Option<u64>) -> Self {
+        // A word since then was on one of them, the oldest perhaps.
+        let is_silent = said.is_none_or(|said| said <= before.generation);
         Self {
-            owes: said.is_none_or(|said| said <= before.generation),
+            n_owed: before.n_owed + usize::from(is_silent),
             ..self
         }
     }
@@ -180,7 +182,7 @@ pub fn settled_already(
         at: Instant::now(),
         generation: 0,
         items: Vec::new(),
-        owes: false,
+        n_owed: 0,
     };
     match Sign::of(server) {
         Sign::Flycheck => compiler::checked_last(server, path, deadline, cancel),
@@ -287,7 +289,7 @@ fn published(
         let until = match &last {
             None => deadline,
             Some(said) if said.version.is_some() => said.when + QUIET_VERSIONED,
-            Some(said) if mark.owes => said.when + QUIET_OWED,
+            Some(said) if mark.n_owed > 0 => said.when + QUIET_OWED,
             Some(said) if said.items == mark.items => said.when + QUIET_REPEATED,
             Some(said) => said.when + QUIET_UNVERSIONED,
         };
@@ -308,7 +310,7 @@ fn published(
             // A statement of unknown version that the deadline caught in its quiet time may be the old one.
             (None, Some(said))
                 if said.version.is_none()
-                    && (said.items == mark.items || mark.owes)
+                    && (said.items == mark.items || mark.n_owed > 0)
                     && until > deadline =>
             {
                 return Settled::Pending(under_way(server));

@@ -123,3 +123,27 @@ fn a_late_word_on_the_text_before_settles_nothing() {
         "new diagnostics:\na.fk:1:1: error: on the first text"
     );
 }
+
+// D6: nor is the second of two that are owed, where the first has come meanwhile.
+#[test]
+fn each_word_that_is_owed_is_waited_for() {
+    let late = |version: u32, message: &str| {
+        let mut late = publish("didChange", 1.5, json!(null), &[message]);
+        late["of"] = json!(version);
+        late
+    };
+    let opened = publish("didOpen", 0.0, json!(null), &[]);
+    let publications = [
+        opened,
+        late(2, "on the first text"),
+        late(3, "on the second text"),
+    ];
+    let Some(project) = fake(json!({"publish": publications})) else {
+        return;
+    };
+    let writing = Writing::new(&project, brief(1_200));
+    let pending = "diagnostics pending: fake: no answer yet";
+    for text in ["one\n", "two\n", "three\n"] {
+        assert_eq!(writing.write("a.fk", text), pending, "{text}");
+    }
+}
